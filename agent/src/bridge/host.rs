@@ -1,0 +1,58 @@
+//! What a transport needs of the bridge, and nothing of how it is done.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use serde_json::{Map, Value};
+
+/// What this client can do, as it said itself, in either protocol era.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ClientTraits {
+    /// It can show a form to a person: `elicitation` is present and has `form`, or lacks `url`.
+    pub form_elicitation: bool,
+}
+
+/// The four hints of a tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Annotations {
+    pub read_only: bool,
+    pub destructive: bool,
+    pub idempotent: bool,
+    pub open_world: bool,
+}
+
+/// One row of `tools/list`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolSpec {
+    pub name: String,
+    pub description: String,
+    pub input_schema: Value,
+    pub output_schema: Option<Value>,
+    pub annotations: Annotations,
+    pub meta: Option<Map<String, Value>>,
+}
+
+/// What a tool call came to.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ToolAnswer {
+    /// `structuredContent` (where the tool has an output schema) and the same object as text, indented by two.
+    Object(Map<String, Value>),
+    /// `isError` with one text item `{"error": …}`. The sentence is fixed copy.
+    Refused(&'static str),
+    /// The tool doesn't exist here: a protocol error, -32602.
+    UnknownTool,
+}
+
+pub type AnswerFuture<'a> = Pin<Box<dyn Future<Output = ToolAnswer> + Send + 'a>>;
+
+/// The bridge, as a transport sees it.
+pub trait ToolHost: Send + Sync + 'static {
+    /// The server's `instructions`.
+    fn instructions(&self) -> String;
+
+    /// The tools in list order, for this client.
+    fn tools(&self, client: ClientTraits) -> Vec<ToolSpec>;
+
+    /// Answers one call. Dropping the future gives up waiting; it never stops work that was begun.
+    fn call<'a>(&'a self, name: &'a str, arguments: Map<String, Value>, client: ClientTraits) -> AnswerFuture<'a>;
+}
