@@ -3,3 +3,4 @@
 pub mod bridge;
 pub mod contract;
 pub mod flow;
+pub mod workflows;
