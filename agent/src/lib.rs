@@ -4,12 +4,9 @@ pub mod bridge;
 pub mod cli;
 pub mod contract;
 pub mod flow;
-<<<<<<< .merge_file_ZCxaNL
 pub mod keeper;
 pub mod mcp;
 pub mod refusal;
 pub mod runs;
 pub mod service;
-=======
->>>>>>> .merge_file_QHD0bG
 pub mod workflows;
