@@ -84,3 +84,6 @@ fn by_category(category: PauseCategory) -> Reason {
 fn exited_clean(end: &ProcessEnd) -> bool {
     *end == ProcessEnd::Exited(Some(0))
 }
+
+#[cfg(test)]
+mod tests;
