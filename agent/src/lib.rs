@@ -2,4 +2,5 @@
 
 pub mod bridge;
 pub mod contract;
+pub mod flow;
 pub mod runs;
