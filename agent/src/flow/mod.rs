@@ -2,6 +2,7 @@
 
 pub mod approval;
 pub mod canonical;
+pub mod command;
 pub mod pause;
 pub mod report;
 pub mod run_dir;
