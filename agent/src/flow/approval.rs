@@ -35,3 +35,51 @@ fn expiry(folder: &RunDir, id: &str) -> Option<Timestamp> {
     let expires = request.get("expires_at").and_then(Tree::as_text).and_then(|text| text.parse().ok());
     expires.filter(|_| names_itself)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    const ID: &str = "0123456789abcdef0123456789abcdef";
+
+    fn folder_with(request: &str) -> tempfile::TempDir {
+        let run_dir = tempfile::tempdir().expect("a temporary folder");
+        fs::create_dir(run_dir.path().join(FOLDER)).expect("a folder");
+        fs::write(run_dir.path().join(FOLDER).join(format!("request-{ID}.json")), request).expect("a request");
+        run_dir
+    }
+
+    fn waits(run_dir: &tempfile::TempDir) -> bool {
+        let now = "2026-11-29T12:00:00Z".parse().expect("a time");
+        waiting_until(&RunDir::open(run_dir.path()), now).is_some()
+    }
+
+    fn request(expires: &str) -> String {
+        format!(r#"{{"request_id": "{ID}", "expires_at": "{expires}"}}"#)
+    }
+
+    #[test]
+    fn an_unanswered_unexpired_request_is_waited_for() {
+        assert!(waits(&folder_with(&request("2026-11-29T12:00:01+00:00"))));
+        assert!(!waits(&folder_with(&request("2026-11-29T11:59:59+00:00"))));
+        assert!(!waits(&tempfile::tempdir().expect("a temporary folder")));
+    }
+
+    #[test]
+    fn an_answered_or_consumed_request_is_not() {
+        for name in [format!("answer-{ID}.json"), format!("consumed-{ID}")] {
+            let run_dir = folder_with(&request("2026-11-29T13:00:00+00:00"));
+            fs::write(run_dir.path().join(FOLDER).join(name), "{}").expect("an answer");
+            assert!(!waits(&run_dir));
+        }
+    }
+
+    #[test]
+    fn what_is_no_request_keeps_nobody_waiting() {
+        for text in ["{}", "[]", "{", r#"{"request_id": "x", "expires_at": "2026-11-29T13:00:00Z"}"#] {
+            assert!(!waits(&folder_with(text)), "{text}");
+        }
+    }
+}

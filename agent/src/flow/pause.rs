@@ -93,3 +93,6 @@ fn bytes_of_hex(text: &str) -> Option<Vec<u8>> {
     let pairs = text.as_bytes().chunks(2).map(|pair| std::str::from_utf8(pair).ok());
     pairs.map(|pair| u8::from_str_radix(pair.filter(|pair| pair.len() == 2)?, 16).ok()).collect()
 }
+
+#[cfg(test)]
+mod tests;
