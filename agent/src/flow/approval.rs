@@ -13,9 +13,8 @@ const SIZE_LIMIT: usize = 64 << 10;
 pub fn waiting_until(run_dir: &RunDir, now: Timestamp) -> Option<Timestamp> {
     let folder = RunDir::open(&run_dir.path()?.join(FOLDER));
     let names = folder.names();
-    let answered = |id: &str| {
-        names.iter().any(|name| *name == format!("answer-{id}.json") || *name == format!("consumed-{id}"))
-    };
+    let answered =
+        |id: &str| names.iter().any(|name| *name == format!("answer-{id}.json") || *name == format!("consumed-{id}"));
     names
         .iter()
         .filter_map(|name| name.strip_prefix("request-")?.strip_suffix(".json"))

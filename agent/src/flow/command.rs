@@ -115,7 +115,9 @@ mod tests {
 
     #[test]
     fn no_extra_word_reaches_a_flag_that_the_agent_owns_even_abbreviated() {
-        for word in ["--approve-unverified-writes", "--approve", "--run-dir=/x", "--params-f", "--par", "--explain", "--dry"] {
+        for word in
+            ["--approve-unverified-writes", "--approve", "--run-dir=/x", "--params-f", "--par", "--explain", "--dry"]
+        {
             assert!(with_extra(word).is_err(), "{word}");
         }
         for word in ["--durable", "--profile=standard", "--allow-unencrypted", "value", "-x"] {

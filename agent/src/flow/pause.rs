@@ -26,7 +26,8 @@ pub fn read(run_dir: &RunDir) -> Pause {
     if !is_signed_for(run_dir, &pending) {
         return UNVERIFIED;
     }
-    let category = pending.get("category").and_then(Tree::as_text).map_or(PauseCategory::Other, PauseCategory::from_flow);
+    let category =
+        pending.get("category").and_then(Tree::as_text).map_or(PauseCategory::Other, PauseCategory::from_flow);
     match pending.get("status").and_then(Tree::as_text) {
         Some("rejected") => Pause::Rejected(category),
         Some("pending" | "approved" | "continuing") => Pause::Open(category),

@@ -40,10 +40,7 @@ impl FoundReport {
     }
 
     fn untrusted(file_sha256: Option<String>) -> Self {
-        Self {
-            evidence: ReportEvidence::Untrusted,
-            binding: Binding { file_sha256, run_id_sha256: None },
-        }
+        Self { evidence: ReportEvidence::Untrusted, binding: Binding { file_sha256, run_id_sha256: None } }
     }
 }
 

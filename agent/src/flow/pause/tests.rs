@@ -15,7 +15,8 @@ impl Paused {
     fn like(sample: &str) -> Self {
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../schemas/samples/flow-1.35.1").join(sample);
         let paused = Self(tempfile::tempdir().expect("a temporary folder"));
-        for entry in fs::read_dir(source).expect("the sample is there").flatten().filter(|entry| entry.path().is_file()) {
+        for entry in fs::read_dir(source).expect("the sample is there").flatten().filter(|entry| entry.path().is_file())
+        {
             fs::copy(entry.path(), paused.path(entry.file_name().to_str().expect("a plain name"))).expect("a copy");
         }
         let key = paused.path(".attended_capability.key");

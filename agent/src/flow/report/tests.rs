@@ -106,7 +106,9 @@ fn what_is_not_one_shallow_utf8_object_is_untrusted() {
     let deep = format!(r#"{{"success": true, "x": {}{}}}"#, "[".repeat(128), "]".repeat(128));
     let shallow = format!(r#"{{"success": true, "x": {}{}}}"#, "[".repeat(127), "]".repeat(127));
     assert!(matches!(understand(shallow.as_bytes(), None).evidence, ReportEvidence::Consistent(_)));
-    for bytes in [deep.as_bytes(), b"", b"[]", b"null", b"{", b"{\"success\": true} x", b"{\"success\": NaN}", b"\xff{}"] {
+    for bytes in
+        [deep.as_bytes(), b"", b"[]", b"null", b"{", b"{\"success\": true} x", b"{\"success\": NaN}", b"\xff{}"]
+    {
         assert_eq!(understand(bytes, None).evidence, ReportEvidence::Untrusted, "{}", String::from_utf8_lossy(bytes));
     }
 }
@@ -138,8 +140,16 @@ fn any_json() -> impl Strategy<Value = Value> {
         any::<bool>().prop_map(Value::from),
         any::<i64>().prop_map(Value::from),
         prop_oneof![
-            Just("VERIFIED"), Just("HALTED"), Just("FAILED"), Just("ROLLED_BACK"), Just("COMPLETED_UNVERIFIED"),
-            Just("HALTED_BEFORE_EFFECT"), Just("CANCELED"), Just("standard"), Just("demo"), Just("x")
+            Just("VERIFIED"),
+            Just("HALTED"),
+            Just("FAILED"),
+            Just("ROLLED_BACK"),
+            Just("COMPLETED_UNVERIFIED"),
+            Just("HALTED_BEFORE_EFFECT"),
+            Just("CANCELED"),
+            Just("standard"),
+            Just("demo"),
+            Just("x")
         ]
         .prop_map(Value::from),
     ];
