@@ -1,6 +1,7 @@
 //! Flow's command line for one run. What the operator fixed at start can't be changed by a call.
 
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 use crate::refusal::Refusal;
 
@@ -60,6 +61,13 @@ impl FlowCommand {
 
     pub fn approval_mode(&self) -> Option<&str> {
         self.settings.approval_mode.as_deref()
+    }
+
+    /// Whether this Flow lists `--approval-mode` among the flags of `run`. One that can't be asked has none.
+    pub fn knows_approval_modes(&self) -> bool {
+        let Some((program, arguments)) = self.words.split_first() else { return false };
+        let help = Command::new(program).args(arguments).args(["run", "--help"]).stdin(Stdio::null()).output();
+        help.is_ok_and(|help| String::from_utf8_lossy(&help.stdout).contains("--approval-mode"))
     }
 
     /// The command for one run.

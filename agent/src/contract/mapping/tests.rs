@@ -86,6 +86,7 @@ fn row_of_the_design(evidence: &Evidence) -> &'static str {
         Some(no_effect) => {
             let category = match evidence.pause {
                 Pause::Rejected(_) => return "stopped_by_person",
+                _ if report.approval_required => return "approval_needed",
                 Pause::Open(category) => category.as_str(),
                 Pause::None => match no_effect {
                     "REJECTED_POLICY" => return "policy_refused",
@@ -95,7 +96,6 @@ fn row_of_the_design(evidence: &Evidence) -> &'static str {
                 },
             };
             match category {
-                _ if report.approval_required => "approval_needed",
                 "identity" | "disambiguation" => "record_not_confirmed",
                 "human_required" => "person_needed",
                 "effect_unverifiable" | "placeholder_effect" => "record_check_not_set_up",

@@ -25,16 +25,26 @@ pub fn facts(report: &Members) -> Option<ReportFacts> {
     let agrees = outcomes_agree(execution, transaction, success)
         && eligibility_agrees(execution, profile, eligible)
         && envelope_agrees(report, execution);
-    let approval = report.value("approval").and_then(Value::as_object);
-    let approval_word = |key| approval.and_then(|members| members.get(key)).and_then(Value::as_str);
+    let (decision, mode) = approval(report.value("approval"))?;
     agrees.then(|| ReportFacts {
         transaction,
         execution,
         success,
-        approval_required: approval_word("decision") == Some("approval_required"),
-        approval_mode: approval_word("mode").and_then(ApprovalMode::parse),
+        approval_required: decision == Some("approval_required"),
+        approval_mode: mode.and_then(ApprovalMode::parse),
         model_calls: report.value("model_calls").and_then(Value::as_u64),
     })
+}
+
+/// The decision and the mode. A newer Flow may use words that aren't known here, but no other type.
+fn approval(value: Option<&Value>) -> Option<(Option<&str>, Option<&str>)> {
+    let Some(value) = value else { return Some((None, None)) };
+    let members = value.as_object()?;
+    let text = |key| match members.get(key) {
+        None | Some(Value::Null) => Some(None),
+        Some(word) => word.as_str().map(Some),
+    };
+    Some((text("decision")?, text("mode")?))
 }
 
 fn outcomes_agree(

@@ -75,6 +75,9 @@ fn one_contradiction_anywhere_takes_all_belief_away() {
         ("/outcome_envelope/production_eligible", json!(false)),
         ("/outcome_envelope/passed_contracts", json!({"authorization": 1, "effect": 1})),
         ("/outcome_envelope/passed_contracts", json!(7)),
+        ("/approval", json!([])),
+        ("/approval", json!({"decision": ["approval_required"]})),
+        ("/approval", json!({"mode": 1})),
     ] {
         assert_eq!(evidence_of(&with(pointer, value.clone())), ReportEvidence::Untrusted, "{pointer} = {value}");
     }
