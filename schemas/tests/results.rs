@@ -202,7 +202,10 @@ fn the_open_schema_closes_every_code_and_leaves_the_root_open() {
         ("safe_to_retry", json!("false")),
     ] {
         let violations = Schema::RunResult.check(&with(&result("running"), key, bad)).unwrap_err();
-        assert!(violations.iter().all(|violation| violation.instance_path.starts_with(&format!("/{key}"))), "{violations}");
+        assert!(
+            violations.iter().all(|violation| violation.instance_path.starts_with(&format!("/{key}"))),
+            "{violations}"
+        );
     }
 }
 
@@ -254,7 +257,9 @@ fn accepts_open(result: &Value) {
 fn refuses(result: &Value, instance_path: &str, keyword: &str) {
     let violations = Schema::RunResultStrict.check(result).expect_err(&result.to_string());
     assert!(
-        violations.iter().any(|violation| violation.instance_path == instance_path && violation.schema_path.ends_with(keyword)),
+        violations
+            .iter()
+            .any(|violation| violation.instance_path == instance_path && violation.schema_path.ends_with(keyword)),
         "{instance_path} {keyword} is not among: {violations}"
     );
 }
