@@ -7,6 +7,8 @@ use schemas::Schema;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
+use crate::held_against::{accepts, refuses_by};
+
 const KINDS: [(&str, Schema, usize); 4] = [
     ("report.json", Schema::FlowReport, 9),
     ("pending_escalation.json", Schema::FlowPendingEscalation, 6),
@@ -88,7 +90,7 @@ fn every_one_of_the_77_keys_of_a_report_is_required() {
     for key in keys {
         let mut without = report.clone();
         without.as_object_mut().unwrap().remove(&key);
-        refused(Schema::FlowReport, &without, "", "/required");
+        refuses_by(Schema::FlowReport, &without, "", "/required");
     }
 }
 
@@ -212,7 +214,7 @@ fn valid(schema: Schema, path: &Path) {
 }
 
 fn refused_each<const N: usize>(schema: Schema, value: &Value, cases: [(Change, &str, &str); N]) {
-    assert_eq!(schema.check(value), Ok(()));
+    accepts(schema, value);
     for (change, instance_path, keyword) in cases {
         let mut changed = value.clone();
         match change {
@@ -224,7 +226,7 @@ fn refused_each<const N: usize>(schema: Schema, value: &Value, cases: [(Change, 
                 assert!(parent.remove(key).is_some(), "{pointer} isn't there");
             }
         }
-        refused(schema, &changed, instance_path, keyword);
+        refuses_by(schema, &changed, instance_path, keyword);
     }
 }
 
@@ -232,16 +234,6 @@ fn slot<'v>(value: &'v mut Value, pointer: &str) -> &'v mut Value {
     let (parent, key) = pointer.rsplit_once('/').unwrap();
     let parent = value.pointer_mut(parent).unwrap_or_else(|| panic!("{pointer} isn't there"));
     &mut parent[key]
-}
-
-fn refused(schema: Schema, value: &Value, instance_path: &str, keyword: &str) {
-    let violations = schema.check(value).expect_err(instance_path);
-    assert!(
-        violations
-            .iter()
-            .any(|violation| violation.instance_path == instance_path && violation.schema_path.ends_with(keyword)),
-        "{instance_path} {keyword} is not among: {violations}"
-    );
 }
 
 fn digest(value: &Value) -> String {

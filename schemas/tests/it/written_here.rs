@@ -3,6 +3,8 @@
 use schemas::Schema;
 use serde_json::{Value, json};
 
+use crate::held_against::{accepts, refuses};
+
 const RUN: &str = "run-0123456789abcdef01234567";
 const SERVER: &str = "0f8fad5b-d9cb-469f-a165-70867728950e";
 const NOW: &str = "2026-11-29T18:38:07.371259+00:00";
@@ -222,18 +224,4 @@ fn without(value: &Value, key: &str) -> Value {
     let mut changed = value.clone();
     assert!(changed.as_object_mut().unwrap().remove(key).is_some(), "{key} isn't there");
     changed
-}
-
-fn accepts(schema: Schema, value: &Value) {
-    if let Err(violations) = schema.check(value) {
-        panic!("{schema:?}: {violations}");
-    }
-}
-
-fn refuses(schema: Schema, value: &Value, instance_path: &str) {
-    let violations = schema.check(value).expect_err(&value.to_string());
-    assert!(
-        violations.iter().any(|violation| violation.instance_path == instance_path),
-        "{schema:?}: {instance_path} is not among: {violations}"
-    );
 }

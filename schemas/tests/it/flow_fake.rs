@@ -1,7 +1,9 @@
 //! What the judge writes for flow-fake, and what flow-fake writes for the judge.
 
 use schemas::Schema;
-use serde_json::{Value, json};
+use serde_json::json;
+
+use crate::held_against::{accepts, refuses};
 
 #[test]
 fn every_step_can_be_written_as_it_was_planned() {
@@ -22,6 +24,7 @@ fn every_step_can_be_written_as_it_was_planned() {
         json!({ "report": "verified" }),
         json!({ "report": { "shape": "canceled", "profile": "none", "patch": { "success": null }, "set": { "/results/0/ok": 1 },
             "remove": ["/halt"], "started_at": "stale" } }),
+        json!({ "report": { "not": "fifo" } }),
         json!({ "report": { "bytes": "{" } }),
         json!({ "report": { "hex": "ff00" } }),
         json!({ "report": { "shape": "verified", "truncate": 10, "pad_to": 70_000_000, "nest": 129, "not": "symlink" } }),
@@ -58,13 +61,17 @@ fn a_step_that_means_nothing_is_refused_where_it_stands() {
         (json!({ "report": { "shape": "fine" } }), "/report/shape"),
         (json!({ "report": { "shape": "verified", "later_key": 1 } }), "/report"),
         (json!({ "report": { "hex": "f" } }), "/report/hex"),
+        (json!({ "report": { "shape": "verified", "bytes": "{" } }), "/report"),
+        (json!({ "report": { "not": "symlink" } }), "/report"),
+        (json!({ "report": { "bytes": "{", "nest": 3 } }), "/report/nest"),
         (json!({ "late_report": { "shape": "verified" } }), "/late_report"),
-        (json!({ "late_report": { "after": "x", "later_key": 1 } }), "/late_report"),
+        (json!({ "late_report": { "shape": "verified", "after": "x", "later_key": 1 } }), "/late_report"),
         (json!({ "pause": { "category": "identity", "tamper": "all" } }), "/pause/tamper"),
         (json!({ "pause": {} }), "/pause"),
         (json!({ "noise": { "to": "stdout", "kind": "text" } }), "/noise"),
         (json!({ "noise": { "to": "stdout", "kind": "text", "bytes": 1, "endless": true } }), "/noise"),
         (json!({ "gate": { "refuse": [] } }), "/gate/refuse"),
+        (json!({ "gate": { "refuse": ["Certification passed: no"] } }), "/gate/refuse/0"),
     ] {
         let path = format!("/steps/0{instance_path}");
         refuses(Schema::FlowScript, &json!({ "steps": [step, "run_dir"] }), &path);
@@ -112,19 +119,9 @@ fn a_launch_says_everything_and_other_lines_who_and_where() {
         full[key] = if key == "name" { json!("g1") } else { json!(null) };
         accepts(schema, &full);
     }
-    refuses(schema, &line("saved"), "/event");
-}
-
-fn accepts(schema: Schema, value: &Value) {
-    if let Err(violations) = schema.check(value) {
-        panic!("{value}: {violations}");
-    }
-}
-
-fn refuses(schema: Schema, value: &Value, instance_path: &str) {
-    let violations = schema.check(value).expect_err(&value.to_string());
-    assert!(
-        violations.iter().any(|violation| violation.instance_path == instance_path),
-        "{value}: {instance_path} is not among: {violations}"
+    accepts(
+        schema,
+        &json!({ "at": at, "event": "exit", "pid": 9, "launch": 1, "bundle": "b", "run_dir": null, "signal": "KILL" }),
     );
+    refuses(schema, &line("saved"), "/event");
 }
