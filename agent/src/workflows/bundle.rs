@@ -149,3 +149,6 @@ fn read_object(path: &Path) -> Result<Tree, LoadError> {
     let tree = Tree::parse(&bytes, WORKFLOW_LIMIT)?;
     if tree.as_map().is_some() { Ok(tree) } else { Err(LoadError::NotAnObject) }
 }
+
+#[cfg(test)]
+mod tests;

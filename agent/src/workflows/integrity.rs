@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use super::anatomy::{Part, asset_paths, visit};
+use super::anatomy::asset_paths;
 use super::bundle::LoadError;
+use super::defaults::complete;
 use super::files::{FileFault, sha256_below};
 use crate::flow::canonical::Tree;
 
@@ -56,13 +57,7 @@ pub fn content_digest(mut workflow: Tree, file_hashes: BTreeMap<String, Tree>) -
         entries.remove("manifest");
         entries.insert("schema_version".to_owned(), Tree::Number("2".to_owned()));
     }
-    visit(&mut workflow, Part::Workflow, &mut |part, entries| {
-        for (key, omitted) in part.omissions() {
-            if entries.get(*key).is_some_and(|value| omitted.is(value)) {
-                entries.remove(*key);
-            }
-        }
-    });
+    complete(&mut workflow);
     Tree::map([("workflow", workflow), ("files", Tree::Map(file_hashes))]).sha256_hex()
 }
 

@@ -4,6 +4,7 @@ mod anatomy;
 pub mod bundle;
 pub mod card;
 pub mod catalog;
+mod defaults;
 mod files;
 pub mod identity;
 pub mod inputs;
