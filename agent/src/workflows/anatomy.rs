@@ -13,6 +13,7 @@ pub enum Part {
     Locator,
     Postcondition,
     Effect,
+    Expression,
     ApiBinding,
     Predicate,
     Guard,
@@ -44,6 +45,11 @@ impl Part {
                 ("guard", Count::One, Self::Guard),
             ],
             Self::Anchor => &[("structural", Count::One, Self::Locator)],
+            Self::Effect => &[
+                ("match", Count::Many, Self::Expression),
+                ("value", Count::One, Self::Expression),
+                ("idempotency_key", Count::One, Self::Expression),
+            ],
             Self::ApiBinding => &[("effects", Count::Many, Self::Effect)],
             Self::Predicate => &[("anchor", Count::One, Self::Anchor), ("operands", Count::Many, Self::Predicate)],
             Self::Guard => &[("predicate", Count::One, Self::Predicate)],
@@ -60,7 +66,7 @@ impl Part {
             ],
             Self::Decision => &[("revalidation", Count::Many, Self::Predicate)],
             Self::Transition => &[("guard", Count::One, Self::Predicate)],
-            Self::ParamSpec | Self::Locator | Self::Postcondition | Self::Effect => &[],
+            Self::ParamSpec | Self::Locator | Self::Postcondition | Self::Expression => &[],
         }
     }
 
@@ -116,6 +122,6 @@ mod tests {
         let mut tree = Tree::parse(text.as_bytes(), 1000).unwrap();
         let mut met = Vec::new();
         visit(&mut tree, Part::Workflow, &mut |part, _| met.push(part));
-        assert_eq!(met, [Part::Workflow, Part::Graph, Part::State, Part::Step, Part::Effect]);
+        assert_eq!(met, [Part::Workflow, Part::Graph, Part::State, Part::Step, Part::Effect, Part::Expression]);
     }
 }

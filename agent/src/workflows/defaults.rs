@@ -3,15 +3,23 @@
 use super::anatomy::{Part, visit};
 use crate::flow::canonical::Tree;
 
+/// How much of the form is already there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Written {
+    /// Flow wrote the file and sealed it: every default stands in it.
+    InFull,
+    /// Anyone may have written it, leaving defaults out.
+    Sparsely,
+}
+
 /// Brings a workflow file into that form.
 ///
-/// Flow writes every default into the files that it saves, so filling in matters for sparse files, written by hand. A
-/// `created_at` that is absent stays absent: Flow would put the present time there, and the digest would never be the same twice.
-pub fn complete(workflow: &mut Tree) {
+/// A `created_at` that is absent stays absent: Flow would put the present time there, and the digest would never be the same twice.
+pub fn to_digest_form(workflow: &mut Tree, written: Written) {
     visit(workflow, Part::Workflow, &mut |part, entries| {
         for (key, default, in_digest) in defaults(part) {
             match (entries.get(*key), in_digest) {
-                (None, Kept) => {
+                (None, Kept) if written == Written::Sparsely => {
                     entries.insert((*key).to_owned(), default.tree());
                 }
                 (Some(value), LeftOut) if *value == default.tree() => {
@@ -157,6 +165,7 @@ fn defaults(part: Part) -> &'static [(&'static str, Absent, InDigest)] {
             ("needs_operator_confirmation", False, Kept),
             ("readback", Null, Kept),
         ],
+        Part::Expression => &[("literal", Null, Kept), ("param", Null, Kept)],
         Part::Predicate => &[
             ("anchor", Null, Kept),
             ("text", Null, Kept),
@@ -170,7 +179,7 @@ fn defaults(part: Part) -> &'static [(&'static str, Absent, InDigest)] {
         Part::Graph => &[("states", Map, Kept)],
         Part::State => &[
             ("step", Null, Kept),
-            ("decision", Null, Kept),
+            ("decision", Null, LeftOut),
             ("loop", Null, Kept),
             ("subflow", Null, Kept),
             ("transitions", List, Kept),
@@ -189,7 +198,7 @@ mod tests {
 
     fn completed(text: &str) -> Tree {
         let mut tree = Tree::parse(text.as_bytes(), 10_000).unwrap();
-        complete(&mut tree);
+        to_digest_form(&mut tree, Written::Sparsely);
         tree
     }
 
@@ -199,8 +208,15 @@ mod tests {
             r#"{"name":"x","steps":[{"id":"a","anchor":{"structural":{"frame_path":[]}},"effects":[{}],"expect":[{}]}]}"#,
         );
         let mut twice = once.clone();
-        complete(&mut twice);
+        to_digest_form(&mut twice, Written::Sparsely);
         assert_eq!(once, twice);
+    }
+
+    #[test]
+    fn nothing_is_added_to_a_file_that_was_written_in_full() {
+        let mut tree = Tree::parse(br#"{"name":"x","steps":[{"id":"a","modifiers":[]}]}"#, 100).unwrap();
+        to_digest_form(&mut tree, Written::InFull);
+        assert_eq!(tree, Tree::parse(br#"{"name":"x","steps":[{"id":"a"}]}"#, 100).unwrap());
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::anatomy::asset_paths;
 use super::bundle::LoadError;
-use super::defaults::complete;
+use super::defaults::{Written, to_digest_form};
 use super::files::{FileFault, sha256_below};
 use crate::flow::canonical::Tree;
 
@@ -43,7 +43,7 @@ impl Manifest {
                 return Err(LoadError::AssetChanged);
             }
         }
-        if content_digest(workflow, self.file_hashes) == self.content_digest {
+        if content_digest(workflow, Written::InFull, self.file_hashes) == self.content_digest {
             Ok(self.content_digest)
         } else {
             Err(LoadError::Digest)
@@ -52,12 +52,12 @@ impl Manifest {
 }
 
 /// SHA-256 hex over the workflow in its digest form and the hashes of its files.
-pub fn content_digest(mut workflow: Tree, file_hashes: BTreeMap<String, Tree>) -> String {
+pub fn content_digest(mut workflow: Tree, written: Written, file_hashes: BTreeMap<String, Tree>) -> String {
     if let Some(entries) = workflow.as_map_mut() {
         entries.remove("manifest");
         entries.insert("schema_version".to_owned(), Tree::Number("2".to_owned()));
     }
-    complete(&mut workflow);
+    to_digest_form(&mut workflow, written);
     Tree::map([("workflow", workflow), ("files", Tree::Map(file_hashes))]).sha256_hex()
 }
 

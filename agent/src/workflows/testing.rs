@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use super::defaults::Written;
 use super::integrity::{content_digest, hashes_on_disk};
 use crate::flow::canonical::Tree;
 
@@ -75,5 +76,5 @@ pub fn manifest(bundle: &Path) -> Value {
     let mut workflow = Tree::parse(&bytes, bytes.len()).unwrap();
     let hashes = hashes_on_disk(&mut workflow, bundle).unwrap();
     let listed: Value = hashes.iter().map(|(path, hash)| (path.clone(), json!(hash.as_text().unwrap()))).collect();
-    json!({ "schema_version": 2, "content_digest": content_digest(workflow, hashes), "file_hashes": listed })
+    json!({ "schema_version": 2, "content_digest": content_digest(workflow, Written::InFull, hashes), "file_hashes": listed })
 }

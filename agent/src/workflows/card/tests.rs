@@ -151,9 +151,7 @@ fn inputs_are_only_narrowed() {
 #[test]
 fn patterns_that_cannot_be_matched_in_linear_time_are_refused() {
     accepted(json!({ "inputs": { "note": { "pattern": r"^\d{3}-\w+$" } } }));
-    for pattern in
-        [json!("("), json!("(a)\\1"), json!("(?=a)"), json!("a".repeat(201)), json!("\\w{120}"), json!(7)]
-    {
+    for pattern in [json!("("), json!("(a)\\1"), json!("(?=a)"), json!("a".repeat(201)), json!("\\w{120}"), json!(7)] {
         assert_eq!(refused_input("note", "pattern", pattern.clone()), CardProblem::Pattern, "{pattern}");
     }
 }
