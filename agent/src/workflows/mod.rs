@@ -1,12 +1,13 @@
 //! What can be run here: the bundles in a folder, the cards that describe them and the inputs they take.
 
 mod anatomy;
-pub mod bundle;
-pub mod card;
-pub mod catalog;
+mod bundle;
+mod card;
+mod catalog;
+mod defaults;
 mod files;
-pub mod identity;
-pub mod inputs;
+mod identity;
+mod inputs;
 mod integrity;
 mod moment;
 mod shape;
