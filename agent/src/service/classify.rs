@@ -16,7 +16,7 @@ use crate::flow::canonical::hex;
 use crate::flow::report::{self, Binding};
 use crate::flow::run_dir::RunDir;
 use crate::flow::pause;
-use crate::runs::dispatch::ExitFacts;
+use crate::runs::dispatch::{ExitFacts, FlowEnd};
 
 /// What a run came to.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,7 +36,8 @@ pub struct Printed {
 /// The first reading, right after the keeper wrote Flow's exit facts.
 pub fn first(run_id: &RunId, run_dir: &Path, exit: &ExitFacts, printed: impl FnOnce() -> Printed) -> Classified {
     let folder = RunDir::open(run_dir);
-    let found = report::read(&folder, exit.started_at);
+    let launched_at = exit.started_at.as_deref().and_then(|stamp| stamp.parse().ok());
+    let found = report::read(&folder, launched_at);
     let seen_at_exit = exit.report_sha256 == found.binding.file_sha256;
     let (end, report) = match process_end(exit) {
         // A person may have decided the pause before anybody read this run's end; a report that came from nowhere is nobody's.
@@ -103,10 +104,11 @@ pub fn attention_id(run_id: &RunId) -> String {
 }
 
 fn process_end(exit: &ExitFacts) -> ProcessEnd {
-    match exit {
-        ExitFacts { started: false, .. } => ProcessEnd::NeverStarted,
-        ExitFacts { timed_out: true, .. } => ProcessEnd::TimedOut,
-        ExitFacts { exit_code, .. } => ProcessEnd::Exited(*exit_code),
+    match exit.end {
+        FlowEnd::NeverStarted => ProcessEnd::NeverStarted,
+        _ if exit.timed_out => ProcessEnd::TimedOut,
+        FlowEnd::Exited(code) => ProcessEnd::Exited(Some(code)),
+        FlowEnd::Signaled(_) => ProcessEnd::Exited(None),
     }
 }
 
@@ -133,11 +135,11 @@ fn checks(printed: &Printed) -> Vec<FailedCheck> {
 
 fn facts_of(run_id: &RunId, reason: Reason, evidence: &Evidence, exit: &ExitFacts) -> ResultFacts {
     let report = if let ReportEvidence::Consistent(report) = &evidence.report { Some(report) } else { None };
-    let seconds = exit.started_at.map(|started| exit.ended_at.duration_since(started).as_secs_f64().max(0.0));
+    let ran = exit.end != FlowEnd::NeverStarted;
     ResultFacts {
         failed_checks: evidence.refused_checks.clone(),
         needs_attention_id: listed_for_attention(reason, &evidence.report).then(|| attention_id(run_id)),
-        seconds,
+        seconds: ran.then_some(exit.seconds),
         model_calls: report.and_then(|report| report.model_calls),
         technical: report.map(technical).unwrap_or_default(),
         ..ResultFacts::default()
