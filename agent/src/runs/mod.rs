@@ -8,7 +8,7 @@ pub mod fingerprint;
 //pub mod gate;
 //pub mod index;
 pub mod key;
-//pub mod ledger;
+pub mod ledger;
 pub mod lock;
 pub mod python_json;
 //pub mod record;
