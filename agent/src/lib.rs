@@ -2,3 +2,4 @@
 
 pub mod bridge;
 pub mod contract;
+pub mod mcp;
