@@ -39,8 +39,7 @@ impl Fault {
     pub const LINE_TOO_LONG: Self =
         Self { code: -32600, message: "Invalid request: the line is longer than the server reads." };
     pub const ENVELOPE: Self = Self { code: -32600, message: "Invalid request: not a JSON-RPC 2.0 message." };
-    pub const ID: Self =
-        Self { code: -32600, message: "Invalid request: the id must be a string or a whole number." };
+    pub const ID: Self = Self { code: -32600, message: "Invalid request: the id must be a string or a whole number." };
     pub const DUPLICATE_ID: Self =
         Self { code: -32600, message: "Invalid request: a request with this id is still being answered." };
     pub const BATCH: Self =
@@ -178,7 +177,8 @@ mod tests {
 
     #[test]
     fn what_is_no_json_is_a_parse_error_with_the_salvaged_id() {
-        let deep = format!(r#"{{"jsonrpc":"2.0","id":9,"method":"ping","params":{}1{}}}"#, "[".repeat(200), "]".repeat(200));
+        let deep =
+            format!(r#"{{"jsonrpc":"2.0","id":9,"method":"ping","params":{}1{}}}"#, "[".repeat(200), "]".repeat(200));
         assert_eq!(refused(&deep), (Some(json!(9)), -32700));
         assert_eq!(refused("\u{feff}{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"ping\"}"), (Some(json!(3)), -32700));
         assert_eq!(refused(r#"{"jsonrpc":"2.0","id":"x","method":"\ud800"}"#), (Some(json!("x")), -32700));

@@ -7,9 +7,7 @@ use std::future::{Future, ready};
 use std::time::Duration;
 
 use rmcp::RoleServer;
-use rmcp::model::{
-    ClientJsonRpcMessage, ClientRequest, JsonRpcMessage, RequestId, ServerJsonRpcMessage, ServerResult,
-};
+use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage, RequestId, ServerJsonRpcMessage, ServerResult};
 use rmcp::transport::Transport;
 use serde::Serialize;
 use serde_json::{Value, json};

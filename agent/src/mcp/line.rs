@@ -134,7 +134,10 @@ mod tests {
 
     #[tokio::test]
     async fn the_last_line_needs_no_newline() {
-        assert_eq!(lines(b"a\n\nb").await, [Line::Whole(b"a".into()), Line::Whole(b"".into()), Line::Whole(b"b".into())]);
+        assert_eq!(
+            lines(b"a\n\nb").await,
+            [Line::Whole(b"a".into()), Line::Whole(b"".into()), Line::Whole(b"b".into())]
+        );
     }
 
     #[tokio::test]

@@ -93,7 +93,12 @@ impl Drop for Writing {
     }
 }
 
-async fn write_lines(mut writer: Writer, mut queue: mpsc::UnboundedReceiver<String>, gauge: Arc<Gauge>, closing: Closing) {
+async fn write_lines(
+    mut writer: Writer,
+    mut queue: mpsc::UnboundedReceiver<String>,
+    gauge: Arc<Gauge>,
+    closing: Closing,
+) {
     let mut chunk = Vec::with_capacity(WRITE);
     loop {
         let first = tokio::select! {

@@ -3,9 +3,7 @@
 //! rmcp takes a known method with bad params for an unknown method, and a cursor of a wrong type for none, so both are
 //! judged here. Only what the server uses goes on: a client is not turned away for an odd corner of its capabilities.
 
-use rmcp::model::{
-    CallToolRequest, ClientRequest, DiscoverRequest, InitializeRequest, ListToolsRequest, PingRequest,
-};
+use rmcp::model::{CallToolRequest, ClientRequest, DiscoverRequest, InitializeRequest, ListToolsRequest, PingRequest};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
@@ -117,7 +115,11 @@ fn meta(params: &Map<String, Value>) -> Result<Option<Map<String, Value>>, Fault
 
 /// The one capability of a client that the server looks at.
 fn used(capabilities: &Map<String, Value>) -> Map<String, Value> {
-    capabilities.iter().filter(|(key, _)| *key == "elicitation").map(|(key, value)| (key.clone(), value.clone())).collect()
+    capabilities
+        .iter()
+        .filter(|(key, _)| *key == "elicitation")
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect()
 }
 
 fn is_modern(meta: &Option<Map<String, Value>>) -> bool {

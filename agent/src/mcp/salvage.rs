@@ -25,10 +25,7 @@ enum State {
     #[default]
     Between,
     /// A string; the flag says whether it stands where a key of the top-level object stands.
-    Text {
-        key: bool,
-        escaped: bool,
-    },
+    Text { key: bool, escaped: bool },
     /// After a top-level key and its colon, before the value.
     Value,
     /// A number or word as a top-level value.

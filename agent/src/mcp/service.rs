@@ -9,7 +9,7 @@ use std::task::Poll;
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, ClientNotification, ClientRequest, CustomResult, ErrorCode,
-    PaginatedRequestParams, ListToolsResult, ServerConfig, ServerResult,
+    ListToolsResult, PaginatedRequestParams, ServerConfig, ServerResult,
 };
 use rmcp::service::{NotificationContext, RequestContext, Service};
 use rmcp::{ErrorData, RoleServer, ServerHandler};

@@ -17,7 +17,10 @@ pub struct Wire {
 
 impl Wire {
     /// Over any pair of streams.
-    pub fn new(reader: impl AsyncRead + Send + Unpin + 'static, writer: impl AsyncWrite + Send + Unpin + 'static) -> Self {
+    pub fn new(
+        reader: impl AsyncRead + Send + Unpin + 'static,
+        writer: impl AsyncWrite + Send + Unpin + 'static,
+    ) -> Self {
         let writer = Writer { io: Box::new(writer), copied: None };
         Self { reader: Box::new(reader), writer, hangup: Hangup::default() }
     }

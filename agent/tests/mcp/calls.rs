@@ -7,7 +7,37 @@ use crate::world::{Client, call, cancel, modern, request};
 async fn the_tool_list_keeps_every_key() {
     let mut client = Client::legacy("2025-11-25").await;
     let list = client.ask(&request(1, "tools/list", json!({}))).await;
-    assert_snapshot!(format!("{:#}", list["result"]["tools"][0]), @"");
+    assert_snapshot!(format!("{:#}", list["result"]["tools"][0]), @r##"
+{
+  "name": "echo",
+  "description": "The tool echo.",
+  "inputSchema": {
+    "type": "object",
+    "additionalProperties": false,
+    "x-odd": [
+      1,
+      null
+    ]
+  },
+  "outputSchema": {
+    "type": "object",
+    "required": [
+      "b",
+      "a"
+    ],
+    "x-kept": {}
+  },
+  "annotations": {
+    "readOnlyHint": true,
+    "destructiveHint": false,
+    "idempotentHint": true,
+    "openWorldHint": false
+  },
+  "_meta": {
+    "deprecated": true
+  }
+}
+"##);
     assert_eq!(list["result"]["tools"][1].get("outputSchema"), None);
 }
 

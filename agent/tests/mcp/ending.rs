@@ -56,7 +56,9 @@ async fn an_answer_that_is_ready_within_the_grace_still_leaves() {
 
 #[tokio::test]
 async fn a_signal_ends_it_with_input_still_open() {
-    for says in [None, Some(initialize("2025-11-25", json!({}))), Some(request(1, "tools/list", modern(json!({}), json!({}))))] {
+    for says in
+        [None, Some(initialize("2025-11-25", json!({}))), Some(request(1, "tools/list", modern(json!({}), json!({}))))]
+    {
         let mut client = Client::connect();
         if let Some(says) = says {
             client.ask(&says).await;

@@ -5,7 +5,8 @@ use crate::world::{Client, call, cancel, request};
 const CAP: usize = 4 * 1024 * 1024;
 
 fn padded_call(id: &str, to: usize) -> Vec<u8> {
-    let frame = format!(r#"{{"jsonrpc":"2.0","method":"tools/call","params":{{"name":"big","x":""}},"id":{id}}}"#).len();
+    let frame =
+        format!(r#"{{"jsonrpc":"2.0","method":"tools/call","params":{{"name":"big","x":""}},"id":{id}}}"#).len();
     let pad = "x".repeat(to - frame);
     format!(r#"{{"jsonrpc":"2.0","method":"tools/call","params":{{"name":"big","x":"{pad}"}},"id":{id}}}"#).into_bytes()
 }
@@ -53,7 +54,8 @@ async fn a_bad_envelope_gets_an_invalid_request_to_its_id() {
 #[tokio::test]
 async fn every_id_comes_back_as_it_was_written() {
     let mut client = Client::legacy("2025-11-25").await;
-    for id in [json!(0), json!(""), json!("1"), json!(1), json!(-1), json!(u64::MAX), json!("null"), json!("\u{2028}")] {
+    for id in [json!(0), json!(""), json!("1"), json!(1), json!(-1), json!(u64::MAX), json!("null"), json!("\u{2028}")]
+    {
         assert_eq!(client.ask(&call(id.clone(), "echo", json!({}))).await["id"], id);
         assert_eq!(client.ask(&request(id.clone(), "made/up", json!({}))).await["id"], id);
     }
@@ -152,10 +154,7 @@ async fn a_batch_is_answered_as_one_line() {
         .map(|answer| format!("{} {}", answer.get("id").unwrap_or(&Value::Null), answer["error"]["code"]))
         .collect();
     outcomes.sort();
-    assert_eq!(
-        outcomes,
-        ["\"init\" -32600", "\"two\" null", "1 -32600", "1 null", "4 -32601", "null -32600"]
-    );
+    assert_eq!(outcomes, ["\"init\" -32600", "\"two\" null", "1 -32600", "1 null", "4 -32601", "null -32600"]);
     client.host.until_waiting(0).await;
 
     client.send(&json!([{ "jsonrpc": "2.0", "method": "notifications/initialized" }])).await;

@@ -10,13 +10,60 @@ fn pretty(value: &Value) -> String {
 #[tokio::test]
 async fn initialize_answers_as_it_always_has() {
     let mut client = Client::connect();
-    assert_snapshot!(pretty(&client.initialize("2025-11-25", json!({})).await), @"");
+    assert_snapshot!(pretty(&client.initialize("2025-11-25", json!({})).await), @r##"
+{
+  "jsonrpc": "2.0",
+  "id": "init",
+  "result": {
+    "protocolVersion": "2025-11-25",
+    "capabilities": {
+      "tools": {
+        "listChanged": false
+      }
+    },
+    "serverInfo": {
+      "name": "openadapt-agent",
+      "version": "[version]"
+    },
+    "instructions": "List, then run."
+  }
+}
+"##);
 }
 
 #[tokio::test]
 async fn discover_answers_as_it_always_has() {
     let mut client = Client::connect();
-    assert_snapshot!(pretty(&client.ask(&request(1, "server/discover", modern(json!({}), json!({})))).await), @"");
+    assert_snapshot!(pretty(&client.ask(&request(1, "server/discover", modern(json!({}), json!({})))).await), @r##"
+{
+  "jsonrpc": "2.0",
+  "id": 1,
+  "result": {
+    "resultType": "complete",
+    "supportedVersions": [
+      "2024-11-05",
+      "2025-03-26",
+      "2025-06-18",
+      "2025-11-25",
+      "2026-07-28"
+    ],
+    "capabilities": {
+      "tools": {
+        "listChanged": false
+      }
+    },
+    "instructions": "List, then run.",
+    "ttlMs": 0,
+    "cacheScope": "private",
+    "_meta": {
+      "io.modelcontextprotocol/serverInfo": {
+        "name": "openadapt-agent",
+        "version": "[version]"
+      }
+    }
+  }
+}
+"##);
 }
 
 #[tokio::test]

@@ -82,7 +82,10 @@ async fn a_slow_reader_gets_everything() {
     let mut input = client.input.take().expect("input is open");
     let writing = tokio::spawn(async move {
         for id in 0..300 {
-            input.write_all(format!("{}\n", call(id, "big", json!({ "bytes": 20_000 }))).as_bytes()).await.expect("taken");
+            input
+                .write_all(format!("{}\n", call(id, "big", json!({ "bytes": 20_000 }))).as_bytes())
+                .await
+                .expect("taken");
         }
         input
     });

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use openadapt_agent::bridge::host::{AnswerFuture, Annotations, ClientTraits, ToolAnswer, ToolHost, ToolSpec};
+use openadapt_agent::bridge::host::{Annotations, AnswerFuture, ClientTraits, ToolAnswer, ToolHost, ToolSpec};
 use openadapt_agent::mcp::{Ended, ServerFace, Wire, serve};
 use serde_json::{Map, Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
@@ -194,7 +194,10 @@ impl Client {
     /// Everything before the answer to this ping has been answered, or never will be.
     pub async fn nothing_else_comes(&mut self) {
         let id = "nothing-else";
-        assert_eq!(self.ask(&request(id, "ping", json!({}))).await, json!({ "jsonrpc": "2.0", "id": id, "result": {} }));
+        assert_eq!(
+            self.ask(&request(id, "ping", json!({}))).await,
+            json!({ "jsonrpc": "2.0", "id": id, "result": {} })
+        );
     }
 
     pub async fn error_of(&mut self, line: &[u8]) -> (Option<Value>, i64) {
@@ -223,7 +226,11 @@ pub fn call(id: impl Into<Value>, tool: &str, arguments: Value) -> Value {
 
 pub fn initialize(version: &str, capabilities: Value) -> Value {
     let client = json!({ "name": "test", "version": "1" });
-    request("init", "initialize", json!({ "protocolVersion": version, "capabilities": capabilities, "clientInfo": client }))
+    request(
+        "init",
+        "initialize",
+        json!({ "protocolVersion": version, "capabilities": capabilities, "clientInfo": client }),
+    )
 }
 
 /// `params` with the `_meta` of 2026-07-28.
