@@ -26,15 +26,8 @@ pub struct Classified {
     pub binding: Binding,
 }
 
-/// What Flow printed; read only when it refused to start.
-#[derive(Debug, Clone, Default)]
-pub struct Printed {
-    pub stdout: String,
-    pub stderr: String,
-}
-
 /// The first reading, right after the keeper wrote Flow's exit facts.
-pub fn first(run_id: &RunId, run_dir: &Path, exit: &ExitFacts, printed: impl FnOnce() -> Printed) -> Classified {
+pub fn first(run_id: &RunId, run_dir: &Path, exit: &ExitFacts, printed: impl FnOnce() -> [String; 2]) -> Classified {
     let folder = RunDir::open(run_dir);
     let launched_at = exit.started_at.as_deref().and_then(|stamp| stamp.parse().ok());
     let found = report::read(&folder, launched_at);
@@ -51,7 +44,7 @@ pub fn first(run_id: &RunId, run_dir: &Path, exit: &ExitFacts, printed: impl FnO
         end,
         report,
         run_dir_left: folder.exists(),
-        refused_checks: if refused { checks(&printed()) } else { Vec::new() },
+        refused_checks: if refused { checks(printed()) } else { Vec::new() },
     };
     let reason = match reason_for(&evidence) {
         retryable if !seen_at_exit && retryable.row().safe_to_retry => Reason::ResultUnreadable,
@@ -129,8 +122,8 @@ fn replaced(now: &Binding, before: &Binding) -> bool {
     now.file_sha256.is_some() && now.file_sha256 != before.file_sha256
 }
 
-fn checks(printed: &Printed) -> Vec<FailedCheck> {
-    FailedCheck::from_refusal(&printed.stdout, &printed.stderr)
+fn checks([stdout, stderr]: [String; 2]) -> Vec<FailedCheck> {
+    FailedCheck::from_refusal(&stdout, &stderr)
 }
 
 fn facts_of(run_id: &RunId, reason: Reason, evidence: &Evidence, exit: &ExitFacts) -> ResultFacts {

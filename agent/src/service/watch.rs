@@ -23,6 +23,8 @@ pub enum View {
     Ended(Arc<RunResult>),
     /// No run of that id was ever returned.
     Unknown,
+    /// The store can't be read, so nothing can be said.
+    Unreadable,
 }
 
 /// Looks at a run, on a thread that may block.
@@ -57,12 +59,13 @@ impl Watch {
                 waited_before = *waiting_for_approval;
                 begins
             }
-            View::Ended(_) | View::Unknown => true,
+            View::Ended(_) | View::Unknown | View::Unreadable => true,
         };
-        match tokio::time::timeout(wait, views.wait_for(settled)).await {
-            Ok(Ok(view)) => view.clone(),
+        let seen = async { views.wait_for(settled).await.ok().map(|view| view.clone()) };
+        match tokio::time::timeout(wait, seen).await {
+            Ok(Some(view)) => view,
             // Time is up, or the one that looked is gone: what is known now is the answer.
-            Ok(Err(_)) | Err(_) => self.look_once(run_id).await,
+            Ok(None) | Err(_) => self.look_once(run_id).await,
         }
     }
 
