@@ -15,6 +15,11 @@ pub fn shifted(at: Timestamp, seconds: i64) -> Timestamp {
     at.checked_add(SignedDuration::from_secs(seconds)).unwrap_or(at)
 }
 
+/// `at` moved by a number of seconds, to the millisecond.
+pub fn shifted_by(at: Timestamp, seconds: f64) -> Timestamp {
+    at.checked_add(SignedDuration::from_millis((seconds * 1000.0) as i64)).unwrap_or(at)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

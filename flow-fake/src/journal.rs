@@ -26,7 +26,7 @@ impl Journal {
 
     /// Writes the launch line and returns its number: 1 for the first launch of this bundle in the file.
     /// The number is right with concurrent launches because counting and appending happen under one lock.
-    pub fn launch(&mut self, bundle: Option<&str>, facts: Value) -> io::Result<u64> {
+    pub fn launch(&mut self, bundle: &str, facts: Value) -> io::Result<u64> {
         self.common.insert("bundle".into(), json!(bundle));
         let Some(file) = &mut self.file else {
             self.common.insert("launch".into(), json!(1));
@@ -40,6 +40,20 @@ impl Journal {
             flock(file, FlockOperation::Unlock)?;
         }
         written.map(|()| number)
+    }
+
+    /// Goes on about an earlier launch: the last one into this run folder.
+    pub fn resume(&mut self, run_dir: &Path) -> io::Result<()> {
+        let run_dir = json!(std::path::absolute(run_dir)?);
+        let launch = match &mut self.file {
+            Some(file) => launches(file)?.rfind(|line| line["run_dir"] == run_dir),
+            None => None,
+        }
+        .unwrap_or_else(|| json!({"bundle": "", "launch": 1}));
+        self.carry("run_dir", run_dir);
+        self.carry("bundle", launch["bundle"].clone());
+        self.carry("launch", launch["launch"].clone());
+        Ok(())
     }
 
     /// Facts that every later line carries.
@@ -76,14 +90,17 @@ impl Journal {
     }
 }
 
-fn count_launches(file: &mut File, bundle: Option<&str>) -> io::Result<u64> {
-    let mut text = Vec::new();
+fn count_launches(file: &mut File, bundle: &str) -> io::Result<u64> {
+    Ok(launches(file)?.filter(|line| line["bundle"] == bundle).count() as u64)
+}
+
+/// The launch lines of the file. Lines are looked into only when they can be one: a journal grows long.
+fn launches(file: &mut File) -> io::Result<impl DoubleEndedIterator<Item = Value>> {
+    let mut bytes = Vec::new();
     file.seek(SeekFrom::Start(0))?;
-    file.read_to_end(&mut text)?;
-    let count = text
-        .split(|byte| *byte == b'\n')
-        .filter_map(|line| serde_json::from_slice::<Value>(line).ok())
-        .filter(|line| line["event"] == "launch" && line["bundle"].as_str() == bundle)
-        .count();
-    Ok(count as u64)
+    file.read_to_end(&mut bytes)?;
+    let text = String::from_utf8_lossy(&bytes);
+    let lines: Vec<String> =
+        text.lines().filter(|line| line.contains(r#""event":"launch""#)).map(str::to_owned).collect();
+    Ok(lines.into_iter().filter_map(|line| serde_json::from_str::<Value>(&line).ok()))
 }

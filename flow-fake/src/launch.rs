@@ -77,7 +77,13 @@ impl Bundle {
         }
     }
 
-    pub fn subject(&self, profile: Option<Profile>, policy: &str, url: Option<&str>, params: Map<String, Value>) -> Subject {
+    pub fn subject(
+        &self,
+        profile: Option<Profile>,
+        policy: &str,
+        url: Option<&str>,
+        params: Map<String, Value>,
+    ) -> Subject {
         let mut merged = self.examples.clone();
         merged.extend(params);
         Subject {

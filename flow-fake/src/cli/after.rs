@@ -32,8 +32,10 @@ const PATCH: Flag = Flag { name: "--patch", takes: Takes::Value };
 const FRESH: Flag = Flag { name: "--fresh-run", takes: Takes::Nothing };
 const SET: Flag = Flag { name: "--set", takes: Takes::OneOf(&Decision::NAMES) };
 
-const PAUSE: Verb = Verb { prog: "flow-fake pause", flags: &[SET, SHAPE, PROFILE, PATCH, FRESH], positionals: &["run_dir"] };
-const REPORT: Verb = Verb { prog: "flow-fake report", flags: &[SHAPE, PROFILE, PATCH, FRESH], positionals: &["run_dir"] };
+const PAUSE: Verb =
+    Verb { prog: "flow-fake pause", flags: &[SET, SHAPE, PROFILE, PATCH, FRESH], positionals: &["run_dir"] };
+const REPORT: Verb =
+    Verb { prog: "flow-fake report", flags: &[SHAPE, PROFILE, PATCH, FRESH], positionals: &["run_dir"] };
 
 pub fn pause(settings: &Settings, args: &[String]) -> u8 {
     let parsed = match parse(&PAUSE, args) {
@@ -109,7 +111,7 @@ fn parse(verb: &Verb, args: &[String]) -> Result<Parsed, u8> {
 
 fn note(settings: &Settings, run_dir: &Path, event: &str, facts: Value) -> io::Result<()> {
     let mut journal = crate::journal::Journal::open(settings.journal.as_deref())?;
-    journal.carry("run_dir", json!(std::path::absolute(run_dir)?));
+    journal.resume(run_dir)?;
     journal.carry("afterwards", json!(true));
     journal.write(event, facts)
 }

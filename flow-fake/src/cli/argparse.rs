@@ -75,16 +75,22 @@ pub fn parse(verb: &Verb, args: &[String]) -> Result<Parsed, Stop> {
         }
         let class = if only_positionals { Class::Positional } else { classify(verb, arg)? };
         match class {
-            Class::Positional if parsed.positionals.len() < verb.positionals.len() => parsed.positionals.push(arg.clone()),
+            Class::Positional if parsed.positionals.len() < verb.positionals.len() => {
+                parsed.positionals.push(arg.clone())
+            }
             Class::Positional | Class::Unknown => unrecognized.push(arg.clone()),
             Class::Help => return Err(Stop::Help),
             Class::Option(flag, attached) => {
                 let value = match (flag.takes, attached) {
                     (Takes::Nothing, None) => String::new(),
-                    (Takes::Nothing, Some(value)) => return Err(wrong(flag, &format!("ignored explicit argument '{value}'"))),
+                    (Takes::Nothing, Some(value)) => {
+                        return Err(wrong(flag, &format!("ignored explicit argument '{value}'")));
+                    }
                     (_, Some(value)) => value,
                     (_, None) => match rest.split_first() {
-                        Some((next, after)) if next != "--" && matches!(classify(verb, next), Ok(Class::Positional)) => {
+                        Some((next, after))
+                            if next != "--" && matches!(classify(verb, next), Ok(Class::Positional)) =>
+                        {
                             rest = after;
                             next.clone()
                         }
@@ -138,7 +144,8 @@ fn classify(verb: &Verb, arg: &str) -> Result<Class, Stop> {
             ([one], false) => return Ok(Class::Option(*one, attached)),
             ([], false) => {}
             (several, help) => {
-                let names: Vec<&str> = help.then_some("--help").into_iter().chain(several.iter().map(|flag| flag.name)).collect();
+                let names: Vec<&str> =
+                    help.then_some("--help").into_iter().chain(several.iter().map(|flag| flag.name)).collect();
                 return Err(Stop::Error(format!("ambiguous option: {arg} could match {}", names.join(", "))));
             }
         }

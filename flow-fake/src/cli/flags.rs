@@ -84,11 +84,8 @@ pub const RUN: Verb = Verb {
     ],
 };
 
-pub const CERTIFY: Verb = Verb {
-    prog: "openadapt-flow certify",
-    positionals: &["bundle"],
-    flags: &[value("--policy"), value("--config")],
-};
+pub const CERTIFY: Verb =
+    Verb { prog: "openadapt-flow certify", positionals: &["bundle"], flags: &[value("--policy"), value("--config")] };
 
 /// Verbs of the real program, in its order.
 pub const COMMANDS: [&str; 43] = [

@@ -48,7 +48,8 @@ impl Settings {
     pub fn load_script(&self, bundle: Option<&Path>) -> Result<Option<Script>, ScriptError> {
         let beside = bundle.map(|bundle| bundle.join("flow-fake.json")).filter(|path| path.is_file());
         let Some(path) = self.script.clone().or(beside) else { return Ok(None) };
-        let text = std::fs::read(&path).map_err(|error| ScriptError::Unreadable(format!("{}: {error}", path.display())))?;
+        let text =
+            std::fs::read(&path).map_err(|error| ScriptError::Unreadable(format!("{}: {error}", path.display())))?;
         Script::parse(&text).map(Some)
     }
 

@@ -12,7 +12,7 @@ use crate::launch::{self, BadInputs, Bundle, Unloadable};
 use crate::output::{self, Pipe};
 use crate::play::{Ending, Player, refusal};
 use crate::report::Profile;
-use crate::script::{Gate, Play, ReportSpec, RunDir, ScriptError, Step, When};
+use crate::script::{Effect, Gate, Play, ReportSpec, ScriptError, Step, When};
 use crate::{clock, report};
 
 pub fn run(settings: &Settings, args: &[String]) -> u8 {
@@ -26,7 +26,7 @@ fn play(settings: &Settings, args: &[String]) -> Result<Ending, ScriptError> {
     let mut journal = settings.open_journal()?;
     let parsed = match argparse::parse(&flags::RUN, args) {
         Ok(parsed) => parsed,
-        Err(stop) => return Ok(misused(&mut journal, args, &stop)),
+        Err(stop) => return Ok(misused(&mut journal, &stop)),
     };
     let path = PathBuf::from(parsed.positional(0));
     let folder = launch::folder_name(&path);
@@ -34,7 +34,7 @@ fn play(settings: &Settings, args: &[String]) -> Result<Ending, ScriptError> {
     let run_dir = parsed.value("--run-dir").map_or_else(default_run_dir, PathBuf::from);
     journal.carry("run_dir", json!(absolute(&run_dir)));
     let number = journal
-        .launch(Some(&folder), launch_facts(args, &parsed, params.as_ref().ok()))
+        .launch(&folder, launch_facts(&parsed, params.as_ref().ok()))
         .map_err(|source| ScriptError::Io { name: "journal", source })?;
 
     let (bundle, params) = match checked(&parsed, &path, params) {
@@ -46,13 +46,15 @@ fn play(settings: &Settings, args: &[String]) -> Result<Ending, ScriptError> {
         None => Ok(demo_play(&parsed, profile)),
         Some(script) => script.play_for(&folder, &params, number).cloned().ok_or(ScriptError::NoPlay),
     });
-    let subject = bundle.subject(profile, parsed.value("--policy").unwrap_or("clinical-write"), parsed.value("--url"), params);
+    let subject =
+        bundle.subject(profile, parsed.value("--policy").unwrap_or("clinical-write"), parsed.value("--url"), params);
     let played = script.and_then(|play| {
         let dry_run = parsed.has("--dry-run") || parsed.has("--explain");
         Player::new(&mut journal, settings.control.clone(), bundle, subject, run_dir, dry_run).play(&play.steps)
     });
     if let Err(error) = &played {
         let _ = journal.write("bad_script", json!({"problem": error.to_string(), "hint": error.hint()}));
+        let _ = journal.write("exit", json!({"code": super::HARNESS_FAULT}));
     }
     played
 }
@@ -65,14 +67,13 @@ fn demo_play(parsed: &Parsed, profile: Option<Profile>) -> Play {
         Some(Profile::Demo) => report::Shape::CompletedUnverified,
         Some(_) => report::Shape::Verified,
     };
-    let report = ReportSpec { shape: Some(shape), ..ReportSpec::default() };
     Play {
         when: When::default(),
         steps: vec![
             Step::Gate(Gate::Admit),
-            Step::RunDir(RunDir { durable: governed || parsed.has("--durable") }),
-            Step::Effect(Default::default()),
-            Step::Report(Box::new(report)),
+            if governed || parsed.has("--durable") { Step::RunDir } else { Step::PlainRunDir },
+            Step::Effect(Effect { label: "save".into() }),
+            Step::Report(Box::new(ReportSpec::of(shape))),
         ],
     }
 }
@@ -121,8 +122,10 @@ fn checked(
 }
 
 /// A command line that argparse refuses is a launch too: the judge counts every start.
-fn misused(journal: &mut Journal, args: &[String], stop: &Stop) -> Ending {
-    let _ = journal.launch(None, json!({"argv": args}));
+fn misused(journal: &mut Journal, stop: &Stop) -> Ending {
+    journal.carry("run_dir", Value::Null);
+    let facts = json!({"argv": whole_command_line(), "params": null, "params_path": null, "params_mode": null});
+    let _ = journal.launch("", facts);
     let code = help::stop(&flags::RUN, stop);
     ended(journal, code)
 }
@@ -132,10 +135,10 @@ fn ended(journal: &mut Journal, code: u8) -> Ending {
     Ending::Code(code)
 }
 
-fn launch_facts(args: &[String], parsed: &Parsed, params: Option<&Map<String, Value>>) -> Value {
+fn launch_facts(parsed: &Parsed, params: Option<&Map<String, Value>>) -> Value {
     let path = parsed.value("--params-file");
     json!({
-        "argv": args,
+        "argv": whole_command_line(),
         "cwd": std::env::current_dir().ok(),
         "params": params,
         "params_path": path,
@@ -145,13 +148,19 @@ fn launch_facts(args: &[String], parsed: &Parsed, params: Option<&Map<String, Va
     })
 }
 
+fn whole_command_line() -> Vec<String> {
+    std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect()
+}
+
 /// What stands at file descriptor 0: the agent closes it or gives the null device.
 fn stdin_kind() -> &'static str {
     use std::os::fd::AsFd;
     let stdin = std::io::stdin();
     let Ok(found) = rustix::fs::fstat(stdin.as_fd()) else { return "closed" };
     match rustix::fs::FileType::from_raw_mode(found.st_mode) {
-        rustix::fs::FileType::CharacterDevice if std::fs::metadata("/dev/null").is_ok_and(|null| is_same(&null, found.st_rdev)) => {
+        rustix::fs::FileType::CharacterDevice
+            if std::fs::metadata("/dev/null").is_ok_and(|null| is_same(&null, found.st_rdev)) =>
+        {
             "null"
         }
         rustix::fs::FileType::Fifo => "pipe",
@@ -172,4 +181,3 @@ fn default_run_dir() -> PathBuf {
 fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
-

@@ -9,7 +9,9 @@ use crate::report::{Origin, Shape};
 pub fn print(args: &[String]) -> u8 {
     match args {
         [] => output::line(Pipe::Stdout, &Shape::ALL.map(row).join("\n")),
-        [flag] if flag == "--json" => output::line(Pipe::Stdout, &format!("{:#}", Value::from_iter(Shape::ALL.map(object)))),
+        [flag] if flag == "--json" => {
+            output::line(Pipe::Stdout, &format!("{:#}", Value::from_iter(Shape::ALL.map(object))))
+        }
         _ => return fault("`shapes` takes nothing but --json", "flow-fake shapes --json"),
     }
     0

@@ -10,8 +10,9 @@ use crate::clock;
 const DAY_S: i64 = 24 * 3600;
 
 /// The signed capability of `pending`.
-pub fn capability(moment: &Moment, pending: &Value, actions: &[String], key: &[u8], issued: Timestamp) -> Value {
-    let required = matches!(moment.subject.profile, Some(crate::report::Profile::Standard | crate::report::Profile::Regulated));
+pub fn capability(moment: &Moment, pending: &Value, key: &[u8], issued: Timestamp) -> Value {
+    let required =
+        matches!(moment.subject.profile, Some(crate::report::Profile::Standard | crate::report::Profile::Regulated));
     let mut capability = json!({
         "schema_version": 3,
         "event_sequence": 1,
@@ -34,7 +35,7 @@ pub fn capability(moment: &Moment, pending: &Value, actions: &[String], key: &[u
         "source_identity": moment.identity,
         "issued_at": clock::iso(issued),
         "expires_at": clock::iso(clock::shifted(issued, DAY_S)),
-        "allowed_actions": actions,
+        "allowed_actions": moment.allowed_actions(),
         "signature": null,
     });
     capability["expected_transition_digest"] = transition_digest(&capability).into();

@@ -76,7 +76,8 @@ impl Moment {
         if !self.uncertain() {
             actions.insert(0, "reject");
         }
-        if verified && (self.uncertain() || (navigation && matches!(self.category.as_str(), "postcondition" | "halt"))) {
+        if verified && (self.uncertain() || (navigation && matches!(self.category.as_str(), "postcondition" | "halt")))
+        {
             actions.insert(0, "continue");
         }
         actions

@@ -14,11 +14,9 @@ use crate::{clock, files};
 
 /// Leaves the pending file, the capability and the key in `run_dir`.
 pub fn write(run_dir: &Path, moment: &Moment, spec: &PauseSpec, now: Timestamp) -> io::Result<()> {
-    let made = clock::shifted(now, -spec.age_s);
     let key = fresh_key();
-    let pending = pending(moment, spec.status, &clock::iso(made));
-    let actions = spec.actions.clone().unwrap_or_else(|| moment.allowed_actions().into_iter().map(str::to_owned).collect());
-    let mut capability = capability(moment, &pending, &actions, &key, made);
+    let pending = pending(moment, spec.status, &clock::iso(now));
+    let mut capability = capability(moment, &pending, &key, now);
     match spec.tamper {
         Tamper::Signature => capability["signature"] = json!(format!("hmac-sha256:{}", "0".repeat(64))),
         Tamper::CapabilityDigest => {
@@ -35,7 +33,9 @@ pub fn write(run_dir: &Path, moment: &Moment, spec: &PauseSpec, now: Timestamp) 
     }
     match spec.tamper {
         Tamper::NoCapability => {}
-        Tamper::Encrypted => files::replace_json(&run_dir.join(format!("{CAPABILITY}.enc")), &container(), files::PRIVATE)?,
+        Tamper::Encrypted => {
+            files::replace_json(&run_dir.join(format!("{CAPABILITY}.enc")), &container(), files::PRIVATE)?
+        }
         _ => files::replace_json(&run_dir.join(CAPABILITY), &capability, files::PRIVATE)?,
     }
     write_pending(run_dir, pending, spec.tamper)

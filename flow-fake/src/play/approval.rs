@@ -29,12 +29,13 @@ pub fn play(approval: Approval, run_dir: &Path, subject: &Subject) -> io::Result
     }
 }
 
-fn request(folder: &Path, subject: &Subject, expires_in_s: i64) -> io::Result<Value> {
+fn request(folder: &Path, subject: &Subject, expires_in_s: f64) -> io::Result<Value> {
     let id = Subject::fresh_id();
     let now = clock::now();
     let png = unhex(PNG).unwrap_or_default();
+    let expires = clock::shifted_by(now, expires_in_s);
     // One that has run out already was made before it ran out.
-    let created = clock::shifted(now, expires_in_s.min(0) - i64::from(expires_in_s < 0));
+    let created = if expires > now { now } else { clock::shifted(expires, -60) };
     let request = json!({
         "schema_version": "openadapt.item-approval-request/v1",
         "request_id": id,
@@ -51,7 +52,7 @@ fn request(folder: &Path, subject: &Subject, expires_in_s: i64) -> io::Result<Va
         "form_state_kind": "dom",
         "form_state_sha256": format!("sha256:{}", sha256_hex(crate::SCREEN_CANARY)),
         "created_at": clock::iso(created),
-        "expires_at": clock::iso(clock::shifted(now, expires_in_s)),
+        "expires_at": clock::iso(expires),
         "qualification_case_kind": null,
     });
     files::replace(&folder.join(format!("{id}.png")), &png, files::PRIVATE)?;

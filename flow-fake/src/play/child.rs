@@ -30,7 +30,7 @@ struct Job {
 #[derive(Debug, Serialize, Deserialize)]
 enum Task {
     Outlive { name: String },
-    Report { after: String, run_dir: PathBuf },
+    Report { after: String, run_dir: PathBuf, kind: Kind },
 }
 
 /// What belongs to the launch whose child this is.
@@ -43,13 +43,14 @@ pub struct Parent<'a> {
 /// Starts a child that lives until it is killed or released; returns its pid.
 pub fn outlive(parent: &Parent, spec: &Grandchild) -> Result<u32, ScriptError> {
     let task = Task::Outlive { name: spec.name.clone() };
-    start(parent, task, &[], &spec.holds, spec.own_group).map_err(|source| ScriptError::Io { name: "grandchild", source })
+    start(parent, task, &[], &spec.holds, spec.own_group)
+        .map_err(|source| ScriptError::Io { name: "grandchild", source })
 }
 
 /// Starts a child that writes `report` once Flow has ended and `release-<after>` exists; returns its pid.
 pub fn report_later(parent: &Parent, after: &str, run_dir: &Path, report: &Prepared) -> Result<u32, ScriptError> {
     control::needed(parent.control, "late_report")?;
-    let task = Task::Report { after: after.into(), run_dir: run_dir.into() };
+    let task = Task::Report { after: after.into(), run_dir: run_dir.into(), kind: report.kind };
     start(parent, task, &report.bytes, &[], true).map_err(|source| ScriptError::Io { name: "late_report", source })
 }
 
@@ -92,7 +93,7 @@ fn live(job: Job, payload: Vec<u8>) -> u8 {
             Some(control) => u8::from(!control::wait_for_release(&control, &name)),
             None => control::forever(None),
         },
-        Task::Report { after, run_dir } => {
+        Task::Report { after, run_dir, kind } => {
             let Some(control) = job.control else { return crate::cli::HARNESS_FAULT };
             while getppid().is_some_and(|pid| pid.as_raw_nonzero().get() == job.parent) {
                 thread::sleep(Duration::from_millis(2));
@@ -100,7 +101,7 @@ fn live(job: Job, payload: Vec<u8>) -> u8 {
             if !control::wait_for_release(&control, &after) {
                 return 1;
             }
-            let report = Prepared { bytes: payload, kind: Kind::File, value: None };
+            let report = Prepared { bytes: payload, kind, value: None };
             let written = report::place(&run_dir, &report).and_then(|()| {
                 let mut journal = Journal::open(job.journal.as_deref())?;
                 job.carried.into_iter().for_each(|(key, value)| journal.carry(&key, value));

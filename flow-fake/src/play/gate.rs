@@ -29,9 +29,12 @@ pub fn text(gate: &Gate, bundle: &Bundle, subject: &Subject) -> String {
     };
     let verdict = if refused.is_empty() { "ADMIT" } else { "REFUSE" };
     let under = subject.profile.map(|profile| format!("under '{}' profile ", profile.name())).unwrap_or_default();
-    let mut lines = vec![format!("{verdict}: workflow '{}' {under}vs policy '{}'", subject.workflow_name, subject.policy)];
+    let mut lines =
+        vec![format!("{verdict}: workflow '{}' {under}vs policy '{}'", subject.workflow_name, subject.policy)];
     let unknown = refused.iter().filter(|title| !CHECKS.iter().any(|(known, _)| known == title));
-    let known = CHECKS.iter().filter(|(title, _)| *title != "Execution profile" || subject.profile.is_some() || is_in(refused, title));
+    let known = CHECKS
+        .iter()
+        .filter(|(title, _)| *title != "Execution profile" || subject.profile.is_some() || is_in(refused, title));
     for (title, detail) in known.copied().chain(unknown.map(|title| (title.as_str(), ""))) {
         lines.extend(check_lines(title, detail, is_in(refused, title), bundle));
     }

@@ -54,9 +54,10 @@ fn is_running(pid: Pid) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"));
     match stat {
         Ok(stat) => stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X'])),
-        Err(_) => Path::new("/proc/self").exists().then_some(false).unwrap_or_else(|| {
-            rustix::process::test_kill_process(pid).is_ok()
-        }),
+        Err(_) => Path::new("/proc/self")
+            .exists()
+            .then_some(false)
+            .unwrap_or_else(|| rustix::process::test_kill_process(pid).is_ok()),
     }
 }
 

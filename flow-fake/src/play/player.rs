@@ -12,8 +12,8 @@ use crate::launch::Bundle;
 use crate::output::{self, Pipe};
 use crate::pause::{self, Moment};
 use crate::report::{self, Subject};
-use crate::script::{Gate, Hang, PauseSpec, ReportSpec, RunDir, ScriptError, Step, Target};
-use crate::{clock, rundir};
+use crate::script::{Gate, Hang, PauseSpec, ReportSpec, ScriptError, Step, Target};
+use crate::{clock, files, rundir};
 
 pub struct Player<'a> {
     journal: &'a mut Journal,
@@ -53,7 +53,7 @@ impl<'a> Player<'a> {
         let ending = ending.unwrap_or_else(|| Ending::Code(self.report.as_ref().map_or(0, report::exit_code)));
         let facts = match ending {
             Ending::Code(code) => json!({"code": code}),
-            Ending::Signal(signal) => json!({"signal": format!("{signal:?}").to_uppercase()}),
+            Ending::Signal(signal) => json!({"code": null, "signal": format!("{signal:?}").to_uppercase()}),
         };
         self.note("exit", facts)?;
         Ok(ending)
@@ -61,7 +61,8 @@ impl<'a> Player<'a> {
 
     fn step(&mut self, step: &Step) -> Flow {
         match step {
-            Step::RunDir(spec) => return self.create_run_dir(spec),
+            Step::RunDir => return self.create_run_dir(true),
+            Step::PlainRunDir => return self.create_run_dir(false),
             Step::Gate(gate) => return self.gate(gate),
             Step::Refuse(reason) => {
                 self.note("gate", json!({"decision": "refuse", "reason": reason}))?;
@@ -78,9 +79,9 @@ impl<'a> Player<'a> {
             Step::Noise(spec) => noise::make(spec),
             Step::Effect(effect) => self.note("effect", json!({"label": effect.label}))?,
             Step::Report(spec) => self.write_report(spec, "report", &self.subject.clone())?,
-            Step::StaleReport(spec) => {
+            Step::StaleReport(shape) => {
                 let other = self.subject.of_another_run(clock::now());
-                self.write_report(spec, "stale_report", &other)?;
+                self.write_report(&ReportSpec::of(*shape), "stale_report", &other)?;
             }
             Step::LateReport(late) => {
                 let prepared = report::prepare(&late.report, &self.subject, clock::now())?;
@@ -106,13 +107,13 @@ impl<'a> Player<'a> {
         Ok(None)
     }
 
-    fn create_run_dir(&mut self, spec: &RunDir) -> Flow {
+    fn create_run_dir(&mut self, durable: bool) -> Flow {
         if rundir::is_claimed(&self.run_dir) {
             return Ok(Some(traceback("RuntimeError: this folder already contains a durable run")));
         }
-        rundir::create(&self.run_dir, &self.bundle.path, &self.subject, spec.durable)
+        rundir::create(&self.run_dir, &self.bundle.path, &self.subject, durable)
             .map_err(|source| ScriptError::Io { name: "run_dir", source })?;
-        self.note("run_dir", json!({"run_id": self.subject.run_id, "durable": spec.durable}))?;
+        self.note("run_dir", json!({"run_id": self.subject.run_id, "durable": durable}))?;
         Ok(None)
     }
 
@@ -133,15 +134,19 @@ impl<'a> Player<'a> {
         let prepared = report::prepare(spec, subject, clock::now())?;
         report::place(&self.run_dir, &prepared).map_err(|source| ScriptError::Io { name: event, source })?;
         let stale = event == "stale_report";
-        self.note("report", json!({
-            "shape": spec.shape,
-            "stale": stale,
-            "bytes": prepared.bytes.len(),
-            "sha256": crate::canonical::sha256_hex(&prepared.bytes),
-            "run_id_sha256": subject.run_id_sha256(),
-        }))?;
+        self.note(
+            "report",
+            json!({
+                "shape": spec.shape,
+                "stale": stale,
+                "bytes": prepared.bytes.len(),
+                "sha256": crate::canonical::sha256_hex(&prepared.bytes),
+                "run_id_sha256": subject.run_id_sha256(),
+            }),
+        )?;
         if !stale {
             if let Some(report) = &prepared.value {
+                write_review(report, &self.run_dir).map_err(|source| ScriptError::Io { name: event, source })?;
                 output::line(Pipe::Stdout, &closing_lines(report, &self.run_dir));
             }
             self.report = prepared.value;
@@ -150,11 +155,11 @@ impl<'a> Player<'a> {
     }
 
     fn pause(&mut self, spec: &PauseSpec) -> Result<(), ScriptError> {
-        let moment = Moment::of(&self.subject, &spec.category.0, self.report.as_ref());
+        let moment = Moment::of(&self.subject, &spec.category, self.report.as_ref());
         std::fs::create_dir_all(&self.run_dir)
             .and_then(|()| pause::write(&self.run_dir, &moment, spec, clock::now()))
             .map_err(|source| ScriptError::Io { name: "pause", source })?;
-        self.note("pause", json!({"category": spec.category.0, "status": spec.status.name()}))
+        self.note("pause", json!({"category": spec.category, "status": spec.status.name()}))
     }
 
     fn hold(&mut self, name: &str) -> Flow {
@@ -201,13 +206,30 @@ impl<'a> Player<'a> {
 fn acts(step: &Step) -> bool {
     matches!(
         step,
-        Step::RunDir(_) | Step::Effect(_) | Step::Report(_) | Step::LateReport(_) | Step::Pause(_) | Step::Approval(_)
+        Step::RunDir
+            | Step::PlainRunDir
+            | Step::Effect(_)
+            | Step::Report(_)
+            | Step::LateReport(_)
+            | Step::Pause(_)
+            | Step::Approval(_)
     )
 }
 
 fn traceback(error: &str) -> Ending {
     output::write(Pipe::Stderr, traceback_text(error).as_bytes());
     Ending::Code(1)
+}
+
+/// The page for people beside the report. Like the real one it holds screen text and is as readable as the umask leaves it.
+fn write_review(report: &Value, run_dir: &Path) -> std::io::Result<()> {
+    let text = format!(
+        "# {}\n\nPlayed outcome: {}\n\nSeen on the screen: {}\n",
+        report["workflow_name"].as_str().unwrap_or_default(),
+        report["execution_outcome"].as_str().unwrap_or("none"),
+        crate::SCREEN_CANARY
+    );
+    files::replace(&run_dir.join("REPORT.md"), text.as_bytes(), files::UMASK)
 }
 
 fn closing_lines(report: &Value, run_dir: &Path) -> String {

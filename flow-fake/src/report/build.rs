@@ -8,7 +8,12 @@ use crate::SCREEN_CANARY;
 /// Builds the report of `shape` about `subject`, under `profile` (which the shape must allow).
 pub fn build(shape: Shape, subject: &Subject, profile: Option<Profile>) -> Value {
     let facts = facts(shape);
-    let parts = [outcome(shape, subject, profile, &facts), governance(subject, profile), qualification(profile), course(shape, subject, &facts)];
+    let parts = [
+        outcome(shape, subject, profile, &facts),
+        governance(subject, profile),
+        qualification(profile),
+        course(shape, subject, &facts),
+    ];
     Value::Object(parts.into_iter().flat_map(object).collect())
 }
 

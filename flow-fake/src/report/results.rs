@@ -47,7 +47,8 @@ pub fn compensated() -> Value {
 
 /// A save that was clicked, after which the expected screen never came: nobody knows what was written.
 pub fn save_in_doubt() -> Value {
-    let mut result = consequential(failed(done(SAVE, true), "governed_refusal", "the screen after the save never came"));
+    let mut result =
+        consequential(failed(done(SAVE, true), "governed_refusal", "the screen after the save never came"));
     result["postconditions_ok"] = json!(false);
     result["safety_halt"] = json!(true);
     result
@@ -74,7 +75,11 @@ pub fn wrong_record() -> Value {
 
 /// The pseudo-step of a run whose authorization covers other inputs.
 pub fn unauthorized() -> Value {
-    failed(blank(("<authorization>", "check the authorization")), "governed_refusal", "the authorization covers other inputs")
+    failed(
+        blank(("<authorization>", "check the authorization")),
+        "governed_refusal",
+        "the authorization covers other inputs",
+    )
 }
 
 /// A runtime exception before the action.

@@ -24,7 +24,8 @@ impl ScriptError {
         match self {
             Self::Unreadable(_) => "give an existing file to --script or FLOW_FAKE_SCRIPT".into(),
             Self::Malformed { .. } => {
-                "a script is {\"plays\":[{\"when\":{…},\"steps\":[…]}]} or {\"steps\":[…]}; see docs/flow-fake.md".into()
+                "a script is {\"plays\":[{\"when\":{…},\"steps\":[…]}]} or {\"steps\":[…]}; see docs/flow-fake.md"
+                    .into()
             }
             Self::Step { .. } | Self::Play { .. } => {
                 format!("a step is one word or an object with one key; the steps are {}", super::STEP_NAMES.join(", "))

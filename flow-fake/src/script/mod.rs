@@ -8,7 +8,7 @@ mod step;
 pub use error::ScriptError;
 pub use report::{Kind, LateReport, ReportSpec, Start};
 pub use step::{
-    Approval, Category, Effect, Gate, Grandchild, Hang, Noise, NoiseKind, PauseSpec, RunDir, STEP_NAMES, Signal, Step, Target,
+    Approval, Effect, Gate, Grandchild, Hang, Noise, NoiseKind, PauseSpec, STEP_NAMES, Signal, Step, Target,
 };
 
 use serde::Deserialize;
@@ -20,7 +20,6 @@ use crate::pause::{Status, Tamper};
 #[derive(Debug, Clone, Default)]
 pub struct Script {
     pub plays: Vec<Play>,
-    pub certify: Certify,
 }
 
 #[derive(Debug, Clone)]
@@ -45,13 +44,6 @@ pub struct When {
 pub struct ParamIs {
     pub name: String,
     pub equals: Value,
-}
-
-/// What `certify` finds.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Certify {
-    pub violations: Vec<String>,
 }
 
 impl Script {

@@ -3,25 +3,24 @@
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::{Certify, Play, Script, ScriptError, Step, When};
+use super::{Play, Script, ScriptError, Step, When};
 
 pub fn script(text: &[u8]) -> Result<Script, ScriptError> {
     let value: Value = serde_json::from_slice(text).map_err(|error| malformed(error.to_string()))?;
     let Value::Object(mut top) = value else {
         return Err(malformed("it isn't a JSON object"));
     };
-    let certify = typed::<Certify>(top.remove("certify"), "certify")?;
+    top.remove("$schema");
     let plays = match (top.remove("plays"), top.remove("steps")) {
-        (Some(Value::Array(plays)), None) => {
+        (Some(Value::Array(plays)), None) if !plays.is_empty() => {
             plays.into_iter().enumerate().map(|(at, play)| read_play(at + 1, play)).collect::<Result<_, _>>()?
         }
         (None, Some(steps)) => vec![Play { when: When::default(), steps: read_steps(1, steps)? }],
-        (None, None) => Vec::new(),
-        (Some(_), None) => return Err(malformed("`plays` isn't a list")),
-        (Some(_), Some(_)) => return Err(malformed("it has both `plays` and `steps`")),
+        (Some(_), None) => return Err(malformed("`plays` isn't a list with a play in it")),
+        _ => return Err(malformed("it has neither or both of `plays` and `steps`")),
     };
     refuse_leftovers(&top, "the script")?;
-    Ok(Script { plays, certify })
+    Ok(Script { plays })
 }
 
 fn read_play(number: usize, value: Value) -> Result<Play, ScriptError> {
@@ -42,19 +41,26 @@ fn read_steps(play: usize, value: Value) -> Result<Vec<Step>, ScriptError> {
         .into_iter()
         .enumerate()
         .map(|(at, step)| {
-            let (name, argument) = split(step)
-                .map_err(|(name, problem)| ScriptError::Step { play, index: at + 1, name, problem: problem.into() })?;
+            let (name, argument) = split(step).map_err(|(name, problem)| ScriptError::Step {
+                play,
+                index: at + 1,
+                name,
+                problem: problem.into(),
+            })?;
             Step::parse(&name, argument).map_err(|problem| ScriptError::Step { play, index: at + 1, name, problem })
         })
         .collect()
 }
 
-fn split(step: Value) -> Result<(String, Value), (String, &'static str)> {
+/// The name of a step and its argument; a word has none.
+fn split(step: Value) -> Result<(String, Option<Value>), (String, &'static str)> {
     match step {
-        Value::String(name) => Ok((name, Value::Null)),
-        Value::Object(map) if map.len() == 1 => {
-            map.into_iter().next().ok_or_else(|| ("nothing".into(), "it is empty"))
-        }
+        Value::String(name) => Ok((name, None)),
+        Value::Object(map) if map.len() == 1 => map
+            .into_iter()
+            .next()
+            .map(|(name, argument)| (name, Some(argument)))
+            .ok_or(("nothing".into(), "it is empty")),
         other => Err((other.to_string().chars().take(60).collect(), "it is neither a word nor an object with one key")),
     }
 }

@@ -1,6 +1,6 @@
 //! What a report step may say.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::step::{control_name, typed};
@@ -39,7 +39,7 @@ pub enum Start {
 }
 
 /// What stands at `report.json` instead of a regular file.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     #[default]
@@ -57,9 +57,14 @@ pub struct LateReport {
 }
 
 impl ReportSpec {
+    /// The report of a shape, unchanged.
+    pub fn of(shape: Shape) -> Self {
+        Self { shape: Some(shape), ..Self::default() }
+    }
+
     pub fn parse(argument: Value) -> Result<Self, String> {
         let spec = match argument {
-            Value::String(shape) => Self { shape: Some(typed(Value::String(shape))?), ..Self::default() },
+            Value::String(shape) => Self::of(typed(Value::String(shape))?),
             object => typed::<Self>(object)?,
         };
         let raw = usize::from(spec.bytes.is_some()) + usize::from(spec.hex.is_some());

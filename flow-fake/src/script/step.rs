@@ -7,16 +7,38 @@ use serde_json::Value;
 use super::report::{LateReport, ReportSpec};
 use super::{Status, Tamper};
 use crate::output::Pipe;
+use crate::report::Shape;
 
 /// Every step's name, as a script spells it.
 pub const STEP_NAMES: [&str; 21] = [
-    "run_dir", "gate", "refuse", "usage_error", "system_exit", "traceback", "stdout", "stderr", "noise", "effect", "report",
-    "stale_report", "late_report", "pause", "approval", "hold", "hang", "grandchild", "kill", "exit", "signal",
+    "run_dir",
+    "gate",
+    "refuse",
+    "usage_error",
+    "system_exit",
+    "traceback",
+    "stdout",
+    "stderr",
+    "noise",
+    "effect",
+    "report",
+    "stale_report",
+    "late_report",
+    "pause",
+    "approval",
+    "hold",
+    "hang",
+    "grandchild",
+    "kill",
+    "exit",
+    "signal",
 ];
 
 #[derive(Debug, Clone)]
 pub enum Step {
-    RunDir(RunDir),
+    RunDir,
+    /// The run directory of a run that isn't durable; a script can't ask for it.
+    PlainRunDir,
     Gate(Gate),
     Refuse(String),
     UsageError(String),
@@ -26,7 +48,7 @@ pub enum Step {
     Noise(Noise),
     Effect(Effect),
     Report(Box<ReportSpec>),
-    StaleReport(Box<ReportSpec>),
+    StaleReport(Shape),
     LateReport(Box<LateReport>),
     Pause(PauseSpec),
     Approval(Approval),
@@ -39,10 +61,19 @@ pub enum Step {
 }
 
 impl Step {
-    /// Reads one step; the error says what is wrong with its argument.
-    pub fn parse(name: &str, argument: Value) -> Result<Self, String> {
+    /// Reads one step: its name, and its argument unless it is a mere word. The error says what is wrong.
+    pub fn parse(name: &str, argument: Option<Value>) -> Result<Self, String> {
+        match (name, argument) {
+            ("run_dir", None) => Ok(Self::RunDir),
+            ("effect", None) => Ok(Self::Effect(Effect { label: "save".into() })),
+            (_, Some(argument)) => Self::with_argument(name, argument),
+            (known, None) if STEP_NAMES.contains(&known) => Err("it needs an argument".into()),
+            _ => Err("there is no such step".into()),
+        }
+    }
+
+    fn with_argument(name: &str, argument: Value) -> Result<Self, String> {
         Ok(match name {
-            "run_dir" => Self::RunDir(or_default(argument)?),
             "gate" => Self::Gate(gate(argument)?),
             "refuse" => Self::Refuse(typed(argument)?),
             "usage_error" => Self::UsageError(typed(argument)?),
@@ -51,11 +82,11 @@ impl Step {
             "stdout" => Self::Print(Pipe::Stdout, typed(argument)?),
             "stderr" => Self::Print(Pipe::Stderr, typed(argument)?),
             "noise" => Self::Noise(noise(argument)?),
-            "effect" => Self::Effect(or_default(argument)?),
+            "effect" => Self::Effect(typed(argument)?),
             "report" => Self::Report(Box::new(ReportSpec::parse(argument)?)),
-            "stale_report" => Self::StaleReport(Box::new(ReportSpec::parse(argument)?)),
+            "stale_report" => Self::StaleReport(typed(argument)?),
             "late_report" => Self::LateReport(Box::new(LateReport::parse(argument)?)),
-            "pause" => Self::Pause(or_default(argument)?),
+            "pause" => Self::Pause(pause(argument)?),
             "approval" => Self::Approval(typed(argument)?),
             "hold" => Self::Hold(control_name(typed(argument)?)?),
             "hang" => Self::Hang(hang(argument)?),
@@ -63,21 +94,9 @@ impl Step {
             "kill" => Self::Kill(typed(argument)?),
             "exit" => Self::Exit(typed(argument)?),
             "signal" => Self::Signal(typed(argument)?),
+            "run_dir" => return Err("it is a mere word".into()),
             _ => return Err("there is no such step".into()),
         })
-    }
-}
-
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct RunDir {
-    /// Leave the claim and the manifest of a durable run. A folder that already holds them is refused, as Flow does.
-    pub durable: bool,
-}
-
-impl Default for RunDir {
-    fn default() -> Self {
-        Self { durable: true }
     }
 }
 
@@ -92,62 +111,43 @@ pub enum Gate {
 #[serde(deny_unknown_fields)]
 pub struct Noise {
     pub to: Pipe,
-    #[serde(default)]
     pub kind: NoiseKind,
     pub bytes: Option<u64>,
     #[serde(default)]
     pub endless: bool,
 }
 
-#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum NoiseKind {
-    #[default]
     Text,
     Binary,
     Newlines,
 }
 
 #[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields)]
 pub struct Effect {
     pub label: String,
 }
 
-impl Default for Effect {
-    fn default() -> Self {
-        Self { label: "save".into() }
-    }
-}
-
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct PauseSpec {
-    pub category: Category,
+    /// Free text, so that a category of a later Flow can be played.
+    pub category: String,
+    #[serde(default)]
     pub status: Status,
+    #[serde(default)]
     pub tamper: Tamper,
-    /// Instead of the actions that the category would offer.
-    pub actions: Option<Vec<String>>,
-    /// How long ago the pause and its capability were made.
-    pub age_s: i64,
 }
 
-/// Free text, so that a category from a later Flow can be played.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(transparent)]
-pub struct Category(pub String);
-
-impl Default for Category {
-    fn default() -> Self {
-        Self("identity".into())
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Approval {
     Request {
-        expires_in_s: i64,
+        /// Seconds from now; a negative number has run out.
+        expires_in_s: f64,
     },
     AnswerApprove,
     AnswerDecline,
@@ -155,7 +155,7 @@ pub enum Approval {
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields)]
 pub struct Hang {
     pub ignore_sigterm: bool,
 }
@@ -192,19 +192,15 @@ pub enum Signal {
 
 /// A name that is safe as the tail of a file name in the control folder.
 pub fn control_name(name: String) -> Result<String, String> {
-    let safe = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let safe = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     if name.is_empty() || name.len() > 64 || !name.chars().all(safe) {
-        return Err("a name is 1 to 64 of the characters a-z A-Z 0-9 - _ .".into());
+        return Err("a name is 1 to 64 of the characters a-z A-Z 0-9 - _".into());
     }
     Ok(name)
 }
 
 pub fn typed<T: DeserializeOwned>(argument: Value) -> Result<T, String> {
     serde_json::from_value(argument).map_err(|error| error.to_string())
-}
-
-fn or_default<T: DeserializeOwned + Default>(argument: Value) -> Result<T, String> {
-    if argument.is_null() { Ok(T::default()) } else { typed(argument) }
 }
 
 fn gate(argument: Value) -> Result<Gate, String> {
@@ -225,14 +221,23 @@ fn gate(argument: Value) -> Result<Gate, String> {
 
 fn noise(argument: Value) -> Result<Noise, String> {
     let noise: Noise = typed(argument)?;
-    if noise.endless == noise.bytes.is_some() {
+    if noise.endless == noise.bytes.is_some() || noise.bytes == Some(0) {
         return Err("give either `bytes` or `\"endless\": true`".into());
     }
     Ok(noise)
 }
 
+fn pause(argument: Value) -> Result<PauseSpec, String> {
+    let pause: PauseSpec = typed(argument)?;
+    let word = |c: char| c.is_ascii_lowercase() || c == '_';
+    if !pause.category.starts_with(|c: char| c.is_ascii_lowercase()) || !pause.category.chars().all(word) {
+        return Err("a category is a word of a-z and _".into());
+    }
+    Ok(pause)
+}
+
 fn hang(argument: Value) -> Result<Hang, String> {
-    if argument.is_null() || argument == "until-killed" { Ok(Hang::default()) } else { typed(argument) }
+    if argument == "until-killed" { Ok(Hang::default()) } else { typed(argument) }
 }
 
 fn grandchild(argument: Value) -> Result<Grandchild, String> {
