@@ -197,6 +197,8 @@ fn the_claim_and_the_manifest_name_the_run() {
     );
     let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
     let real = vector("duplicate_record");
+    let authorization = json_at(&real.join("checkpoints/_manifest.json"))["governed_authorization"].clone();
+    assert_eq!(keys(&manifest["governed_authorization"]), keys(&authorization));
     assert_eq!(keys(&manifest), keys(&json_at(&real.join("checkpoints/_manifest.json"))));
     assert_eq!(keys(&claim), keys(&json_at(&real.join(".durable_run.claim"))));
     assert_eq!(
