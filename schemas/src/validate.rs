@@ -4,6 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::sync::OnceLock;
 
+use jsonschema::error::ValidationErrorKind;
 use jsonschema::{Draft, Retrieve, Uri, ValidationError, Validator};
 use serde_json::Value;
 
@@ -16,7 +17,7 @@ pub struct Violation {
     pub instance_path: String,
     /// The `$id` of the file and, after `#`, the JSON pointer to the keyword in it.
     pub schema_path: String,
-    /// A sentence. It may quote the value: never return it from the product.
+    /// A sentence. It quotes a scalar value or the start of it: never return it from the product.
     pub sentence: String,
 }
 
@@ -30,7 +31,10 @@ impl Schema {
     /// References are answered from the embedded set. A schema that doesn't compile accepts nothing.
     pub fn check(self, value: &Value) -> Result<(), Violations> {
         let found: Vec<Violation> = match self.validator() {
-            Ok(validator) => validator.iter_errors(value).map(|error| self.violation(&error)).collect(),
+            Ok(validator) => {
+                let errors: Vec<_> = validator.iter_errors(value).collect();
+                errors.iter().flat_map(innermost).map(|error| self.violation(error)).collect()
+            }
             Err(sentence) => vec![Violation {
                 instance_path: String::new(),
                 schema_path: self.id().to_owned(),
@@ -58,8 +62,37 @@ impl Schema {
             schema_path: error
                 .absolute_keyword_location()
                 .map_or_else(|| format!("{}#{}", self.id(), error.schema_path()), ToString::to_string),
-            sentence: error.to_string(),
+            sentence: match error.instance() {
+                large if large.is_object() || large.is_array() => error.masked().to_string(),
+                small => error.masked_with(shortened(small)).to_string(),
+            },
         }
+    }
+}
+
+/// A value as a sentence may quote it: its JSON, at most 80 characters of it.
+fn shortened(value: &Value) -> String {
+    let text = value.to_string();
+    match text.char_indices().nth(80) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
+/// What is wrong inside the one alternative that the value was meant for: the only one of its type.
+fn innermost<'e, 'v>(error: &'e ValidationError<'v>) -> Vec<&'e ValidationError<'v>> {
+    let (ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context }) = error.kind() else {
+        return vec![error];
+    };
+    let is_another_value = |inner: &ValidationError<'_>| {
+        use ValidationErrorKind::{Constant, Enum, Type};
+        inner.instance_path() == error.instance_path()
+            && matches!(inner.kind(), Type { .. } | Enum { .. } | Constant { .. })
+    };
+    let mut meant = context.iter().filter(|branch| !branch.iter().any(is_another_value));
+    match (meant.next(), meant.next()) {
+        (Some(branch), None) => branch.iter().flat_map(innermost).collect(),
+        _ => vec![error],
     }
 }
 

@@ -187,3 +187,11 @@ fn each_reference(schema: &Value, visit: &mut impl FnMut(&str)) {
         _ => {}
     }
 }
+
+#[test]
+fn a_sentence_quotes_a_scalar_shortly_and_never_a_whole_object() {
+    let quoted = |value: Value| Schema::RunResult.check(&value).unwrap_err().to_string();
+    assert!(quoted(json!({ "mode": "sideways" })).contains("\"sideways\""));
+    assert!(quoted(json!({ "mode": "x".repeat(1000) })).len() < 2000);
+    assert!(!quoted(json!({ "input": "secret" })).contains("secret"));
+}
