@@ -41,8 +41,9 @@ fn every_line_holds_under_its_schema() {
     ]));
     world.call(&["run", "--bogus"]);
     world.call(&["pause", "run", "--set", "reject"]);
+    world.play(json!(["boo"]));
     let events: BTreeSet<String> = world.events().into_iter().collect();
-    assert_eq!(events.len(), 11, "{events:?}");
+    assert_eq!(events.len(), 12, "{events:?}");
     for line in world.journal() {
         assert_valid(Schema::FlowJournalLine, &line);
     }
