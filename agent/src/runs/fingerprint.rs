@@ -71,7 +71,8 @@ mod tests {
     fn the_order_of_inputs_does_not_matter_and_everything_else_does() {
         let one = of("w", json!({"a": 1, "b": {"c": 2, "d": 3}}));
         assert_eq!(one, of("w", json!({"b": {"d": 3, "c": 2}, "a": 1})));
-        for other in [json!({"a": 1}), json!({"a": "1", "b": {"c": 2, "d": 3}}), json!({"a": 1, "b": {"c": 2, "d": 4}})] {
+        for other in [json!({"a": 1}), json!({"a": "1", "b": {"c": 2, "d": 3}}), json!({"a": 1, "b": {"c": 2, "d": 4}})]
+        {
             assert_ne!(one, of("w", other));
         }
         assert_ne!(one, of("v", json!({"a": 1, "b": {"c": 2, "d": 3}})));

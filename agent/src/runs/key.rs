@@ -86,8 +86,12 @@ impl FingerprintKey {
 impl KeyFault {
     pub fn hint(&self) -> &'static str {
         match self {
-            Self::TooOpen => "if nobody else could have read it, run chmod 600 on it; else move the whole openadapt-agent folder aside",
-            _ => "restore the file from a backup, or move the whole openadapt-agent folder aside once nothing in it can matter",
+            Self::TooOpen => {
+                "if nobody else could have read it, run chmod 600 on it; else move the whole openadapt-agent folder aside"
+            }
+            _ => {
+                "restore the file from a backup, or move the whole openadapt-agent folder aside once nothing in it can matter"
+            }
         }
     }
 }

@@ -123,10 +123,7 @@ mod tests {
     #[test]
     fn the_python_agents_key_is_the_first_forty_digits() {
         let hash = RequestHash::of(&RequestId::parse("req-normal").unwrap());
-        assert_eq!(
-            hash.ledger_key(Attempt::FIRST, Era::Python).as_str(),
-            "41dbb578754ddcc06703f53a8587fb04e0a940b9:1"
-        );
+        assert_eq!(hash.ledger_key(Attempt::FIRST, Era::Python).as_str(), "41dbb578754ddcc06703f53a8587fb04e0a940b9:1");
         let ours = hash.ledger_key(Attempt::LAST, Era::Ours);
         assert!(ours.as_str().starts_with("41dbb578754ddcc06703f53a8587fb04e0a940b9"));
         assert_eq!((ours.as_str().len(), ours.era()), (66, Era::Ours));

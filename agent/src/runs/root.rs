@@ -107,11 +107,17 @@ impl RootFault {
     pub fn hint(&self) -> &'static str {
         match self {
             Self::NoRunsFolder(_) | Self::PathNotUnicode => "choose another folder with --runs-dir",
-            Self::RunsFolderShared => "run chmod 700 on it if only you use it, or choose another folder with --runs-dir",
+            Self::RunsFolderShared => {
+                "run chmod 700 on it if only you use it, or choose another folder with --runs-dir"
+            }
             Self::RunsFolder(fault) | Self::StoreFolder { fault, .. } => match fault {
                 FolderFault::NotAFolder => "move it aside, or choose another folder with --runs-dir",
-                FolderFault::OtherOwner => "start the server as the user who owns it, or choose another folder with --runs-dir",
-                FolderFault::WritableByOthers => "check what is in it, then run chmod 700 on it, or choose another folder with --runs-dir",
+                FolderFault::OtherOwner => {
+                    "start the server as the user who owns it, or choose another folder with --runs-dir"
+                }
+                FolderFault::WritableByOthers => {
+                    "check what is in it, then run chmod 700 on it, or choose another folder with --runs-dir"
+                }
                 FolderFault::Io(_) => "check its permissions and its disk, or choose another folder with --runs-dir",
             },
         }

@@ -103,7 +103,7 @@ impl Server {
     }
 
     fn finish(&self, run_id: &RunId, reason: Reason) {
-        let mut record = self.record(run_id);
+        let record = self.record(run_id);
         let result = RunResult {
             reason,
             run_id: Some(run_id.clone()),
@@ -113,9 +113,7 @@ impl Server {
             replayed: false,
             facts: ResultFacts::default(),
         };
-        let result = StoredResult::of(&result).unwrap();
-        record.phase = Phase::Finished { finished_at: utc_now(), updated_at: None, result };
-        self.store.write(&record).unwrap();
+        self.store.write(&record.finished(StoredResult::of(&result).unwrap())).unwrap();
     }
 
     fn record(&self, run_id: &RunId) -> RunRecord {
@@ -183,7 +181,8 @@ fn a_run_that_goes_on_or_ended_for_good_is_replayed() {
 fn retryable_reasons_allow_five_attempts_and_no_sixth() {
     let (world, ask) = (World::new(), ask());
     let server = world.server();
-    let reasons = [Reason::NotReadyToRun, Reason::PolicyRefused, Reason::Canceled, Reason::PlatformError, Reason::RunsDisabled];
+    let reasons =
+        [Reason::NotReadyToRun, Reason::PolicyRefused, Reason::Canceled, Reason::PlatformError, Reason::RunsDisabled];
     let mut runs = Vec::new();
     for (index, reason) in reasons.into_iter().enumerate() {
         let started = server.start(&ask);

@@ -43,7 +43,7 @@ impl World {
     }
 
     fn finished(&self, reason: Reason, facts: ResultFacts) -> RunRecord {
-        let mut record = self.record();
+        let record = self.record();
         let result = RunResult {
             reason,
             run_id: Some(record.run_id.clone()),
@@ -53,12 +53,7 @@ impl World {
             replayed: true,
             facts,
         };
-        record.phase = Phase::Finished {
-            finished_at: "2026-11-29T18:38:41.748993+00:00".to_owned(),
-            updated_at: None,
-            result: StoredResult::of(&result).unwrap(),
-        };
-        record
+        record.finished(StoredResult::of(&result).unwrap())
     }
 
     fn path(&self, run_id: &RunId) -> PathBuf {
@@ -104,7 +99,8 @@ fn python_record(run_id: &RunId) -> Value {
 fn a_running_record_is_read_back_as_it_was_written() {
     let world = World::new();
     let mut record = world.record();
-    record.evidence = json!({"run_id_sha256": "ab", "weight": 0.1, "deep": {"a": [1e300, 3]}}).as_object().unwrap().clone();
+    record.evidence =
+        json!({"run_id_sha256": "ab", "weight": 0.1, "deep": {"a": [1e300, 3]}}).as_object().unwrap().clone();
     world.store.write(&record).unwrap();
     assert_eq!(valid(world.read(&record.run_id)), record);
     assert_eq!(record.owner(), Some(world.store.server_id()));
@@ -114,28 +110,37 @@ fn a_running_record_is_read_back_as_it_was_written() {
 fn a_result_is_read_back_as_its_reason_and_facts() {
     let world = World::new();
     let facts = [
-        (Reason::SavedAndChecked, ResultFacts {
-            seconds: Some(10.1),
-            model_calls: Some(0),
-            technical: Technical { transaction: Some(TransactionOutcome::Verified), ..Technical::default() },
-            ..ResultFacts::default()
-        }),
-        (Reason::NotReadyToRun, ResultFacts {
-            failed_checks: vec![FailedCheck::NotCertified, FailedCheck::Other],
-            ..ResultFacts::default()
-        }),
-        (Reason::InvalidInput, ResultFacts {
-            invalid_inputs: vec![
-                InvalidInput { input: "note".to_owned(), problem: "is missing" },
-                InvalidInput { input: "(unknown)".to_owned(), problem: "must be text" },
-            ],
-            ..ResultFacts::default()
-        }),
+        (
+            Reason::SavedAndChecked,
+            ResultFacts {
+                seconds: Some(10.1),
+                model_calls: Some(0),
+                technical: Technical { transaction: Some(TransactionOutcome::Verified), ..Technical::default() },
+                ..ResultFacts::default()
+            },
+        ),
+        (
+            Reason::NotReadyToRun,
+            ResultFacts {
+                failed_checks: vec![FailedCheck::NotCertified, FailedCheck::Other],
+                ..ResultFacts::default()
+            },
+        ),
+        (
+            Reason::InvalidInput,
+            ResultFacts {
+                invalid_inputs: vec![
+                    InvalidInput { input: "note".to_owned(), problem: "is missing" },
+                    InvalidInput { input: "(unknown)".to_owned(), problem: "must be text" },
+                ],
+                ..ResultFacts::default()
+            },
+        ),
         (Reason::RequestIdConflict, ResultFacts { first_run_id: Some(RunId::random()), ..ResultFacts::default() }),
-        (Reason::SaveNotConfirmed, ResultFacts {
-            needs_attention_id: Some("0123456789abcdef01234567".to_owned()),
-            ..ResultFacts::default()
-        }),
+        (
+            Reason::SaveNotConfirmed,
+            ResultFacts { needs_attention_id: Some("0123456789abcdef01234567".to_owned()), ..ResultFacts::default() },
+        ),
     ];
     for (reason, facts) in facts {
         let record = world.finished(reason, facts.clone());
@@ -143,6 +148,19 @@ fn a_result_is_read_back_as_its_reason_and_facts() {
         let read = valid(world.read(&record.run_id));
         assert_eq!((read.result().unwrap().reason, &read.result().unwrap().facts), (reason, &facts));
     }
+}
+
+#[test]
+fn a_re_read_changes_a_finished_result_and_leaves_a_running_one() {
+    let world = World::new();
+    let review = world.finished(Reason::PersonNeeded, ResultFacts::default());
+    let done = world.finished(Reason::SavedAndChecked, ResultFacts::default()).result().unwrap().clone();
+    let updated = review.clone().updated(done.clone());
+    world.store.write(&updated).unwrap();
+    let Phase::Finished(end) = valid(world.read(&review.run_id)).phase else { panic!("not finished") };
+    assert_eq!((end.result, end.updated_at.is_some()), (done.clone(), true));
+    let running = world.record();
+    assert_eq!(running.clone().updated(done), running);
 }
 
 #[test]

@@ -82,7 +82,8 @@ fn a_dangling_symlink_as_the_runs_folder_is_refused_and_not_followed() {
 
 #[test]
 fn a_folder_that_others_may_write_to_is_refused_and_left_as_it_is() {
-    for (mode_before, folder) in [(0o777, ""), (0o770, ""), (0o702, ""), (0o770, "openadapt-agent"), (0o722, "openadapt-agent/runs")]
+    for (mode_before, folder) in
+        [(0o777, ""), (0o770, ""), (0o702, ""), (0o770, "openadapt-agent"), (0o722, "openadapt-agent/runs")]
     {
         let temp = tempfile::tempdir().unwrap();
         fs::create_dir_all(temp.path().join(folder)).unwrap();
