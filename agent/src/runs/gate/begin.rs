@@ -57,7 +57,7 @@ impl<'a> RequestGate<'a> {
     /// True when the ledger contradicts that nothing was written by the attempts at this request.
     pub fn ledger_doubts(&self, request_id: &RequestId, runs: &[RunId]) -> Result<bool, StoreError> {
         let hash = RequestHash::of(request_id);
-        let keys: Vec<_> = (0..Attempt::LAST.number() as usize).flat_map(|at| keys(&hash, Attempt::at(at))).collect();
+        let keys: Vec<_> = (0..runs.len()).flat_map(|at| keys(&hash, Attempt::at(at))).collect();
         let foreign = |lookup: &Lookup| lookup.owner().is_some_and(|owner| !runs.contains(owner));
         let lookups = self.ledger.lookup(&keys)?;
         Ok(lookups.iter().filter(|lookup| !foreign(lookup)).any(ledger_forbids))
@@ -88,20 +88,37 @@ impl<'a> RequestGate<'a> {
         let Some(found) = self.ledger.lookup(&keys)?.into_iter().find(|found| *found != Lookup::None) else {
             return Ok(false);
         };
-        let run_id = found.owner().cloned().unwrap_or_else(RunId::random);
-        self.adopt(ask, attempt, run_id, history)?;
+        self.adopt(ask, attempt, found.owner(), history)?;
         Ok(true)
     }
 
-    fn adopt(&self, ask: &Ask, attempt: Attempt, run_id: RunId, history: &mut History) -> Result<(), StoreError> {
+    /// A reservation that names no run, a run that has its place already, or a run of another request gets a run of its own.
+    fn adopt(
+        &self,
+        ask: &Ask,
+        attempt: Attempt,
+        owner: Option<&RunId>,
+        history: &mut History,
+    ) -> Result<(), StoreError> {
         let (mut fingerprint, mut workflow) = (ask.fingerprint.clone(), ask.workflow.clone());
-        match self.store.read(&run_id)? {
+        let mut run_id = owner.filter(|owner| !history.attempts().contains(owner)).cloned();
+        let found = run_id.as_ref().map_or(Ok(RecordRead::Missing), |run_id| self.store.read(run_id))?;
+        let recorded = match found {
             RecordRead::Valid(record) if record.request_id.as_ref() == Some(&ask.request_id) => {
                 fingerprint = record.attempt.map_or(fingerprint, |attempt| attempt.fingerprint);
                 workflow = record.workflow.unwrap_or(workflow);
+                true
             }
-            RecordRead::Valid(_) | RecordRead::Corrupt => {}
-            RecordRead::Missing => write_orphan(self.store, ask, attempt, &run_id)?,
+            RecordRead::Valid(_) => {
+                run_id = None;
+                false
+            }
+            RecordRead::Corrupt => true,
+            RecordRead::Missing => false,
+        };
+        let run_id = run_id.unwrap_or_else(RunId::random);
+        if !recorded {
+            write_orphan(self.store, ask, attempt, &run_id)?;
         }
         history.add(run_id, fingerprint, workflow);
         write_index(self.store, ask, history)
@@ -116,7 +133,7 @@ impl<'a> RequestGate<'a> {
             Err(fault) => Ok(Some(abandoned(fault))),
             Ok(Reservation::Owned { run_id }) => {
                 opening.forget()?;
-                self.adopt(ask, attempt, run_id, history)?;
+                self.adopt(ask, attempt, Some(&run_id), history)?;
                 Ok(None)
             }
             Ok(Reservation::Reserved) => Ok(Some(match opening.enter_in_index(history) {

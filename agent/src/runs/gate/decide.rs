@@ -58,9 +58,7 @@ pub fn ledger_forbids(lookup: &Lookup) -> bool {
     use TransactionOutcome::{Canceled, FailedPlatform, RejectedPolicy};
     match lookup {
         Lookup::None | Lookup::ClaimOnly { .. } | Lookup::Record { outcome: None, .. } => false,
-        Lookup::Record { outcome: Some(outcome), .. } => {
-            !matches!(outcome, Canceled | FailedPlatform | RejectedPolicy)
-        }
+        Lookup::Record { outcome: Some(outcome), .. } => !matches!(outcome, Canceled | FailedPlatform | RejectedPolicy),
         Lookup::Broken { .. } => true,
     }
 }

@@ -89,10 +89,7 @@ mod tests {
     #[test]
     fn a_claim_is_named_by_namespace_and_key() {
         assert_eq!(claim_name("abcd:1"), "3a71f30a68e94f97e9d3e4640042d35fddedebd23af9d04673dcd8912f6e05e9.claim");
-        assert_eq!(
-            sha256_hex(b"abcd:1"),
-            "26d2dd2473dd277f781a968d3fe2f1ea3b0a009cd934f91841103d755acc1667"
-        );
+        assert_eq!(sha256_hex(b"abcd:1"), "26d2dd2473dd277f781a968d3fe2f1ea3b0a009cd934f91841103d755acc1667");
     }
 
     #[test]

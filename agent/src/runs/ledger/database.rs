@@ -70,8 +70,10 @@ impl Database {
             if transaction.query_row("SELECT count(*) FROM reservations", [], |row| row.get::<_, u32>(0))? > 0 {
                 return Ok(Err(LedgerFault::OwnerOrSchemaMismatch));
             }
-            transaction
-                .execute("INSERT INTO ledger_metadata VALUES (1, ?1, ?2, ?3)", params![SCHEMA, NAMESPACE, owner_path])?;
+            transaction.execute(
+                "INSERT INTO ledger_metadata VALUES (1, ?1, ?2, ?3)",
+                params![SCHEMA, NAMESPACE, owner_path],
+            )?;
         }
         transaction.commit()?;
         Ok(Ok(()))
@@ -125,8 +127,7 @@ impl Database {
 }
 
 fn connect(path: &Path) -> rusqlite::Result<Connection> {
-    let flags =
-        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(BUSY)?;
     connection.pragma_update(None, "synchronous", "FULL")?;

@@ -60,7 +60,9 @@ impl LedgerFault {
             Self::OwnerOrSchemaMismatch | Self::FolderMoved => {
                 "put the runs folder back where it was, or start with a new one"
             }
-            Self::NotOurs(_) | Self::UnreadableClaim => "look at what stands in the openadapt-agent folder under that name",
+            Self::NotOurs(_) | Self::UnreadableClaim => {
+                "look at what stands in the openadapt-agent folder under that name"
+            }
             Self::Busy => "see which process holds ledger.sqlite, then try again",
             _ => "check the permissions and the disk of the runs folder",
         }
@@ -111,7 +113,8 @@ mod tests {
         for code in [ffi::SQLITE_IOERR_LOCK, ffi::SQLITE_IOERR_RDLOCK, ffi::SQLITE_PROTOCOL] {
             assert!(is_lock_failure(&failure(code)), "{code}");
         }
-        for code in [ffi::SQLITE_BUSY, ffi::SQLITE_NOTADB, ffi::SQLITE_CORRUPT, ffi::SQLITE_CANTOPEN, ffi::SQLITE_FULL] {
+        for code in [ffi::SQLITE_BUSY, ffi::SQLITE_NOTADB, ffi::SQLITE_CORRUPT, ffi::SQLITE_CANTOPEN, ffi::SQLITE_FULL]
+        {
             assert!(!is_lock_failure(&failure(code)), "{code}");
         }
         use rustix::io::Errno;

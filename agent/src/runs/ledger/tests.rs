@@ -386,7 +386,8 @@ fn a_folder_in_place_of_the_ledger_selects_claim_files_with_the_same_guarantee()
         assert_eq!(ledger.reserve(&key, &run("b")).unwrap(), owned("a"));
         ledger.record_outcome(&key, &run("a"), VERIFIED).unwrap();
         assert_eq!(look(&ledger, &key), Lookup::Record { run_id: run("a"), outcome: None });
-        let claims: Vec<_> = fs::read_dir(world.at("claims")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        let claims: Vec<_> =
+            fs::read_dir(world.at("claims")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         assert_eq!(claims, [format!("{}.claim", crate::flow::canonical::sha256_hex(key.as_str().as_bytes())).as_str()]);
     }
 }

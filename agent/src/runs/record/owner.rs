@@ -85,8 +85,12 @@ mod tests {
         child.wait().unwrap();
         assert_eq!(process.liveness(&servers).unwrap(), Liveness::Unprovable);
         assert_eq!(python(Some(1), "another").liveness(&servers).unwrap(), Liveness::Elsewhere);
-        for nobody in [python(None, &this_host()), python(Some(0), &this_host()), python(Some(u32::MAX), &this_host()), Process::Nobody]
-        {
+        for nobody in [
+            python(None, &this_host()),
+            python(Some(0), &this_host()),
+            python(Some(u32::MAX), &this_host()),
+            Process::Nobody,
+        ] {
             assert_eq!(nobody.liveness(&servers).unwrap(), Liveness::Unprovable);
         }
     }

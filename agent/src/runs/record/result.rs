@@ -62,11 +62,7 @@ impl StoredResult {
 }
 
 /// An absent or null member is no fact; one that is there must be readable.
-fn optional<T>(
-    object: &Map<String, Value>,
-    key: &str,
-    read: impl FnOnce(&Value) -> Option<T>,
-) -> Option<Option<T>> {
+fn optional<T>(object: &Map<String, Value>, key: &str, read: impl FnOnce(&Value) -> Option<T>) -> Option<Option<T>> {
     match object.get(key) {
         None | Some(Value::Null) => Some(None),
         Some(value) => read(value).map(Some),

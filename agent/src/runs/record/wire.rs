@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::owner::Process;
 use super::result::StoredResult;
-use super::{AttemptOf, Phase, RecordRead, RunRecord};
+use super::{AttemptOf, Finished, Phase, RecordRead, RunRecord};
 use crate::contract::ids::{RequestId, RunId};
 use crate::contract::outcome::Mode;
 use crate::runs::files::FileRead;
@@ -99,9 +99,12 @@ impl Wire {
         };
         let (state, finished_at, updated_at, result) = match &record.phase {
             Phase::Running => (State::Running, None, None, None),
-            Phase::Finished { finished_at, updated_at, result } => {
-                (State::Finished, Some(finished_at.clone()), updated_at.clone(), Some(result.document().clone()))
-            }
+            Phase::Finished(end) => (
+                State::Finished,
+                Some(end.finished_at.clone()),
+                end.updated_at.clone(),
+                Some(end.result.document().clone()),
+            ),
         };
         let attempt = record.attempt.as_ref();
         Self {
@@ -144,7 +147,8 @@ impl Wire {
         let phase = match (self.state, self.result, self.finished_at) {
             (State::Running, None, None) => Phase::Running,
             (State::Finished, Some(result), Some(finished_at)) => {
-                Phase::Finished { finished_at, updated_at: self.updated_at, result: StoredResult::read(result)? }
+                let result = StoredResult::read(result)?;
+                Phase::Finished(Box::new(Finished { finished_at, updated_at: self.updated_at, result }))
             }
             _ => return None,
         };
