@@ -2,3 +2,6 @@
 
 pub mod check;
 pub mod scenario;
+pub mod evidence;
+pub mod run;
+pub mod wire;
