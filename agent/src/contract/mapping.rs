@@ -58,9 +58,7 @@ fn by_transaction(outcome: TransactionOutcome, report: &ReportFacts, evidence: &
 fn without_effect(outcome: TransactionOutcome, report: &ReportFacts, pause: Pause) -> Reason {
     match (pause, outcome) {
         (Pause::Rejected(_), _) => Reason::StoppedByPerson,
-        (Pause::Open(_), _) | (Pause::None, TransactionOutcome::HaltedBeforeEffect) if report.approval_required => {
-            Reason::ApprovalNeeded
-        }
+        _ if report.approval_required => Reason::ApprovalNeeded,
         (Pause::Open(category), _) => by_category(category),
         (Pause::None, TransactionOutcome::RejectedPolicy) => Reason::PolicyRefused,
         (Pause::None, TransactionOutcome::Canceled) => Reason::Canceled,
@@ -84,3 +82,6 @@ fn by_category(category: PauseCategory) -> Reason {
 fn exited_clean(end: &ProcessEnd) -> bool {
     *end == ProcessEnd::Exited(Some(0))
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,3 +1,8 @@
-//! Flow as the agent meets it: its command line, the files it leaves and the digests it binds them with.
+//! Everything that knows how Flow is started and what it leaves behind. Nothing here decides what a run may be called.
 
+pub mod approval;
 pub mod canonical;
+pub mod command;
+pub mod pause;
+pub mod report;
+pub mod run_dir;

@@ -182,6 +182,15 @@ impl<'a> Dispatch<'a> {
         sweep::sweep_params(*self, by)
     }
 
+    /// What Flow printed on stdout and stderr, as far as it was kept. Never shown to a caller.
+    pub fn printed(&self, run_id: &RunId) -> [String; 2] {
+        let folder = self.existing(run_id).ok().flatten();
+        PRINTED.map(|name| match folder.as_ref().map(|folder| folder.read(name, PRINTED_LIMIT)) {
+            Some(Ok(FileRead::Content { bytes, .. })) => String::from_utf8_lossy(&bytes).into_owned(),
+            _ => String::new(),
+        })
+    }
+
     fn existing(&self, run_id: &RunId) -> io::Result<Option<Folder>> {
         match self.root.dispatch().sub(run_id.as_str()) {
             Ok(folder) => Ok(Some(folder)),
@@ -192,6 +201,9 @@ impl<'a> Dispatch<'a> {
     }
 }
 
+/// What Flow printed: bounded, for the operator, and for the reading of a refusal.
+pub const PRINTED: [&str; 2] = ["stdout.log", "stderr.log"];
+const PRINTED_LIMIT: usize = 1 << 20;
 const INTENT: &str = "intent.json";
 const CLAIM: &str = "claim.json";
 const EXIT: &str = "exit.json";

@@ -14,6 +14,7 @@ use crate::contract::outcome::Mode;
 
 pub use begin::RequestGate;
 pub use decide::{Decision, Known, Standing, Work, decide, ledger_forbids};
+pub(super) use history::History;
 
 /// A call that passed every check before the gate.
 #[derive(Debug, Clone)]

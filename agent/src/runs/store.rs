@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use super::dispatch::Dispatch;
 use super::files::FolderFault;
 use super::fingerprint::Fingerprint;
+use super::gate::History;
 use super::key::{FingerprintKey, KeyFault};
 use super::ledger::{Ledger, LedgerFault};
 use super::lock::StripeGuard;
@@ -88,6 +89,12 @@ impl RunStore {
 
     pub fn fingerprint(&self, workflow: &str, inputs: &Map<String, Value>) -> Fingerprint {
         Fingerprint::of(&self.key, workflow, inputs)
+    }
+
+    /// The runs that answer for a request, where it is known for this work. Takes no stripe: a call that would start
+    /// nothing only reads.
+    pub fn known_runs(&self, request_id: &RequestId, fingerprint: &Fingerprint) -> Result<Vec<RunId>, StoreError> {
+        Ok(History::read(self, &RequestHash::of(request_id))?.latest_of(fingerprint))
     }
 
     /// Waits for the stripe of a request. Blocks the thread.

@@ -48,6 +48,11 @@ impl History {
         })
     }
 
+    /// The runs whose ends decide, where the request is known for this work.
+    pub fn latest_of(self, fingerprint: &Fingerprint) -> Vec<RunId> {
+        if self.is_of(fingerprint) { self.latest().cloned().collect() } else { Vec::new() }
+    }
+
     pub fn is_empty(&self) -> bool {
         self.attempts.is_empty()
     }

@@ -6,8 +6,9 @@ use serde_json::{Map, Value};
 use crate::contract::evidence::{ApprovalMode, ExecutionOutcome, TransactionOutcome};
 use crate::contract::failed_check::FailedCheck;
 use crate::contract::ids::RunId;
+use crate::contract::invalid_input::{InputProblem, InvalidInput};
 use crate::contract::reason::Reason;
-use crate::contract::result::{InvalidInput, ResultFacts, RunResult, Technical};
+use crate::contract::result::{ResultFacts, RunResult, Technical};
 
 /// The result of a finished run.
 #[derive(Debug, Clone, PartialEq)]
@@ -87,23 +88,6 @@ fn invalid_input(row: &Value) -> Option<InvalidInput> {
     let plain = (1..=128).contains(&input.len())
         && input.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'));
     let input = if plain { input } else { "(unknown)" };
-    let problem = PROBLEMS.into_iter().find(|known| *known == problem).unwrap_or("isn't valid");
+    let problem = InputProblem::parse(problem).unwrap_or(InputProblem::NotValid);
     Some(InvalidInput { input: input.to_owned(), problem })
 }
-
-const PROBLEMS: [&str; 14] = [
-    "must be an object",
-    "isn't an input of this workflow; list_workflows shows those that are",
-    "is missing",
-    "must be text",
-    "must be one of the listed values",
-    "is too short",
-    "is too long",
-    "must be a date like 2026-01-31",
-    "must be a date and time like 2026-01-31T14:05:00",
-    "doesn't match the expected format",
-    "must be a number",
-    "must be true or false",
-    "is too small",
-    "is too large",
-];

@@ -1,0 +1,3 @@
+//! Pure functions from evidence to verdicts.
+
+pub mod matcher;

@@ -1,0 +1,13 @@
+//! Scenarios: read, expanded, selected. Nothing here runs anything.
+
+pub mod action;
+pub mod expand;
+pub mod files;
+pub mod id;
+pub mod model;
+pub mod select;
+pub mod source;
+
+pub use action::Action;
+pub use id::{RequirementId, ScenarioId};
+pub use model::Scenario;

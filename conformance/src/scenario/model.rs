@@ -1,0 +1,323 @@
+//! A scenario as its author wrote it, after cases were expanded and before variables have values. `scenarios/README.md` explains every key.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::action::Action;
+use super::files::{FileFact, PlantedFile};
+use super::id::{RequirementId, ScenarioId};
+use crate::check::matcher::Matcher;
+
+/// One scenario, as it is run and judged.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scenario {
+    pub id: ScenarioId,
+    /// One sentence: what holds.
+    pub title: String,
+    /// The requirements that this scenario proves when it passes.
+    pub proves: Vec<RequirementId>,
+    #[serde(default = "core_profile")]
+    pub profile: String,
+    /// The longest wait of one action, in seconds.
+    #[serde(default = "default_deadline")]
+    pub deadline_s: u64,
+    #[serde(default)]
+    pub world: World,
+    #[serde(default)]
+    pub flow: Script,
+    #[serde(default, rename = "do")]
+    pub actions: Vec<Action>,
+    #[serde(default)]
+    pub after: After,
+}
+
+/// The folders, bundles and servers that a scenario begins with.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct World {
+    pub mode: Mode,
+    pub runs: RunsFolder,
+    /// `given`, `missing`, or a command of its own.
+    pub flow_cli: String,
+    /// Servers that are started before the first action.
+    pub servers: u32,
+    #[serde(flatten)]
+    pub server: ServerPlan,
+    pub bundle: Option<Vec<Bundle>>,
+    pub files: Vec<PlantedFile>,
+    pub older: Vec<OlderAgent>,
+}
+
+/// How one server is started and spoken to. An action `start` has the same keys and overrides what it names.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ServerPlan {
+    pub timeout_s: Option<u64>,
+    pub serve: Option<Vec<String>>,
+    pub argv: Option<Vec<String>>,
+    pub era: Option<Era>,
+    pub protocol: Option<String>,
+    pub capabilities: Option<Map<String, Value>>,
+    pub handshake: Option<bool>,
+    pub env: Option<BTreeMap<String, String>>,
+    pub umask: Option<String>,
+    pub stdio: Option<Stdio>,
+    pub stderr: Option<Stderr>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    #[default]
+    Production,
+    ReadOnly,
+    AllowRun,
+    Bare,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RunsFolder {
+    #[default]
+    Flag,
+    Env,
+    Default,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Era {
+    #[default]
+    Legacy,
+    Modern,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stdio {
+    #[default]
+    Pipe,
+    Socketpair,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stderr {
+    #[default]
+    Drained,
+    Undrained,
+    Closed,
+}
+
+/// A workflow bundle that the judge writes and seals.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Bundle {
+    pub dir: String,
+    pub name: Option<String>,
+    pub params: Option<Map<String, Value>>,
+    #[serde(default)]
+    pub param_specs: Map<String, Value>,
+    pub steps: Option<Vec<Value>>,
+    /// JSON merge patch over the whole workflow, before it is sealed.
+    #[serde(default)]
+    pub workflow: Map<String, Value>,
+    pub card: Option<Card>,
+    pub card_text: Option<String>,
+    #[serde(default)]
+    pub templates: BTreeMap<String, String>,
+    #[serde(default)]
+    pub extra: BTreeMap<String, String>,
+    #[serde(default)]
+    pub manifest: Manifest,
+    pub fault: Option<BundleFault>,
+}
+
+/// `false` for none, or the card's keys.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Card {
+    Wanted(bool),
+    Keys(Map<String, Value>),
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Manifest {
+    #[default]
+    Sound,
+    None,
+    Sidecar,
+}
+
+/// What is done to a bundle after it was sealed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BundleFault {
+    TamperedWorkflow,
+    TamperedTemplate,
+    MissingTemplate,
+    TamperedDigest,
+    SymlinkedWorkflow,
+    SymlinkedTemplate,
+    SymlinkedCard,
+    SymlinkedDir,
+    NotJson,
+    NotUtf8,
+    NoName,
+    EmptyFile,
+    Encrypted,
+    EncryptedOnly,
+}
+
+/// Records, index, key and ledger as an older (Python) agent leaves them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OlderAgent {
+    pub request_id: String,
+    pub workflow: String,
+    #[serde(default)]
+    pub inputs: Map<String, Value>,
+    pub attempts: Vec<OlderAttempt>,
+    #[serde(default)]
+    pub skip: Vec<OlderPart>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OlderAttempt {
+    pub run: String,
+    pub state: OlderState,
+    pub reason: Option<String>,
+    /// JSON merge patch over the result that the reason implies.
+    #[serde(default)]
+    pub result: Map<String, Value>,
+    /// The ledger's outcome for this attempt.
+    pub outcome: Option<String>,
+    pub pid: Option<u32>,
+    pub host: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OlderState {
+    Finished,
+    Running,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OlderPart {
+    Record,
+    Index,
+    Claim,
+    Row,
+    Key,
+}
+
+/// What flow-fake plays; handed on as it is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Script {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub steps: Option<Vec<Value>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plays: Option<Vec<Value>>,
+}
+
+/// What must be true when every server was closed and every process has ended.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct After {
+    pub launches: Option<usize>,
+    pub effects: Option<usize>,
+    pub journal: Vec<Matcher>,
+    pub journal_absent: Vec<Matcher>,
+    pub ledger: Option<Vec<Matcher>>,
+    pub records: Option<usize>,
+    pub files: Vec<FileFact>,
+    pub stderr: Option<Matcher>,
+    pub unanswered: Option<usize>,
+    pub still_running: bool,
+}
+
+impl World {
+    pub fn bundles(&self) -> Vec<Bundle> {
+        self.bundle.clone().unwrap_or_else(|| vec![Bundle::triage()])
+    }
+}
+
+impl Bundle {
+    /// The bundle of a scenario that names none: one required text input, `note`.
+    pub fn triage() -> Self {
+        Self {
+            dir: "triage".into(),
+            name: None,
+            params: None,
+            param_specs: Map::new(),
+            steps: None,
+            workflow: Map::new(),
+            card: None,
+            card_text: None,
+            templates: BTreeMap::new(),
+            extra: BTreeMap::new(),
+            manifest: Manifest::Sound,
+            fault: None,
+        }
+    }
+}
+
+impl Default for World {
+    fn default() -> Self {
+        Self {
+            mode: Mode::default(),
+            runs: RunsFolder::default(),
+            flow_cli: "given".into(),
+            servers: 1,
+            server: ServerPlan::default(),
+            bundle: None,
+            files: Vec::new(),
+            older: Vec::new(),
+        }
+    }
+}
+
+impl Default for Script {
+    fn default() -> Self {
+        let saved = vec!["run_dir".into(), "effect".into(), serde_json::json!({"report": "verified"})];
+        Self { steps: Some(saved), plays: None }
+    }
+}
+
+impl ServerPlan {
+    /// This plan, with what `over` names in its place.
+    pub fn overridden_by(&self, over: &Self) -> Self {
+        let (under, over) = (self.clone(), over.clone());
+        let mut env = under.env.unwrap_or_default();
+        env.extend(over.env.unwrap_or_default());
+        Self {
+            timeout_s: over.timeout_s.or(under.timeout_s),
+            serve: over.serve.or(under.serve),
+            argv: over.argv.or(under.argv),
+            era: over.era.or(under.era),
+            protocol: over.protocol.or(under.protocol),
+            capabilities: over.capabilities.or(under.capabilities),
+            handshake: over.handshake.or(under.handshake),
+            env: Some(env),
+            umask: over.umask.or(under.umask),
+            stdio: over.stdio.or(under.stdio),
+            stderr: over.stderr.or(under.stderr),
+        }
+    }
+}
+
+fn core_profile() -> String {
+    "core".into()
+}
+
+fn default_deadline() -> u64 {
+    20
+}

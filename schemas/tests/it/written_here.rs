@@ -1,0 +1,227 @@
+//! Files and arguments that this project writes: one that is right, and what becomes of it when one thing is changed.
+
+use schemas::Schema;
+use serde_json::{Value, json};
+
+use crate::held_against::{accepts, refuses};
+
+const RUN: &str = "run-0123456789abcdef01234567";
+const SERVER: &str = "0f8fad5b-d9cb-469f-a165-70867728950e";
+const NOW: &str = "2026-11-29T18:38:07.371259+00:00";
+
+#[test]
+fn arguments_of_run_workflow() {
+    let good = json!({ "workflow": "no such name", "inputs": { "note": { "any": ["thing"] } }, "request_id": "abcd", "wait_seconds": 600 });
+    let schema = Schema::RunWorkflowInput;
+    accepts(schema, &good);
+    accepts(schema, &without(&good, "wait_seconds"));
+    for id in ["abcd\n", "abc", "-abcd", "ab cd", "abcd\u{2028}", "\nabcd", "abcé"] {
+        refuses(schema, &with(&good, "/request_id", json!(id)), "/request_id");
+    }
+    refuses(schema, &with(&good, "/request_id", json!("x".repeat(129))), "/request_id");
+    refuses(schema, &with(&good, "/wait_seconds", json!(601)), "/wait_seconds");
+    refuses(schema, &with(&good, "/wait_seconds", json!("5")), "/wait_seconds");
+    refuses(schema, &with(&good, "/inputs", json!([])), "/inputs");
+    refuses(schema, &with(&good, "/url", json!("http://x")), "");
+    for required in ["workflow", "inputs", "request_id"] {
+        refuses(schema, &without(&good, required), "");
+    }
+}
+
+#[test]
+fn arguments_of_the_other_tools() {
+    accepts(Schema::ListWorkflowsInput, &json!({}));
+    refuses(Schema::ListWorkflowsInput, &json!({ "mode": "production" }), "");
+    let good = json!({ "run_id": RUN });
+    accepts(Schema::GetRunInput, &good);
+    for id in ["run-", "run-a\n", "run-a/b", "job-a"] {
+        refuses(Schema::GetRunInput, &json!({ "run_id": id }), "/run_id");
+    }
+    refuses(Schema::GetRunInput, &json!({}), "");
+    refuses(Schema::GetRunInput, &with(&good, "/wait_seconds", json!(-1)), "/wait_seconds");
+}
+
+#[test]
+fn a_list_of_workflows() {
+    let good = json!({
+        "mode": "production", "run_tools_enabled": true, "how_to_run": "x", "workflows": [card()], "schema_version": 1,
+        "lifecycle": "admission-derived", "protected_export_enabled": false,
+        "synthetic_recorded_defaults_enabled": false, "note": null,
+    });
+    let schema = Schema::WorkflowList;
+    accepts(schema, &good);
+    accepts(schema, &json!({ "mode": "sandbox", "run_tools_enabled": true, "workflows": [] }));
+    refuses(schema, &without(&good, "lifecycle"), "");
+    refuses(schema, &with(&good, "/lifecycle", json!("active")), "/lifecycle");
+    refuses(schema, &with(&good, "/workflows/0/step_count", json!(-1)), "/workflows/0/step_count");
+    refuses(schema, &with(&good, "/workflows/0/label", json!("x")), "/workflows/0");
+    refuses(schema, &with(&good, "/bundles_dir", json!("/x")), "");
+}
+
+#[test]
+fn a_workflow_card() {
+    let schema = Schema::WorkflowCard;
+    accepts(schema, &card());
+    accepts(schema, &with(&card(), "/step_count", json!(null)));
+    refuses(schema, &with(&card(), "/inputs/properties/note/example", json!("recorded")), "/inputs/properties/note");
+    refuses(schema, &with(&card(), "/inputs/additionalProperties", json!(true)), "/inputs/additionalProperties");
+    refuses(schema, &with(&card(), "/id", json!("triage")), "/id");
+    for key in card().as_object().unwrap().keys() {
+        refuses(schema, &without(&card(), key), "");
+    }
+}
+
+#[test]
+fn a_card_file_of_an_operator() {
+    let good = json!({
+        "name": "triage_note", "purpose": "Adds a note.", "done_means": "The note is there.",
+        "inputs": { "note": { "description": "The note.", "maxLength": 500, "pattern": "^[A-Z]" } },
+    });
+    let schema = Schema::WorkflowCardFile;
+    accepts(schema, &good);
+    accepts(schema, &json!({}));
+    for purpose in ["", "  ", "case 12345", "write to a@b.org", "call 555-123-4567"] {
+        refuses(schema, &with(&good, "/purpose", json!(purpose)), "/purpose");
+    }
+    refuses(schema, &with(&good, "/name", json!("Triage")), "/name");
+    refuses(schema, &with(&good, "/inputs/note/default", json!("x")), "/inputs/note");
+    refuses(schema, &with(&good, "/steps", json!([])), "");
+}
+
+#[test]
+fn a_run_record() {
+    let running = json!({
+        "schema": "openadapt-agent.run/v1", "run_id": RUN, "request_id": "abcd", "workflow": "triage", "mode": "production",
+        "state": "running", "started_at": NOW, "pid": 7, "host": "h", "attempt": 1, "ledger_key": format!("{}:1", "a".repeat(64)),
+        "fingerprint": "b".repeat(64), "owner": SERVER, "mac": "c".repeat(64),
+    });
+    let schema = Schema::RunRecord;
+    accepts(schema, &running);
+    accepts(schema, &with(&running, "/state", json!("starting")));
+    accepts(schema, &with(&running, "/evidence", json!({ "report_sha256": "d".repeat(64) })));
+    refuses(schema, &without(&running, "mac"), "");
+    refuses(schema, &without(&running, "attempt"), "");
+    refuses(schema, &with(&running, "/finished_at", json!(NOW)), "/finished_at");
+    refuses(schema, &with(&running, "/state", json!("finished")), "");
+    refuses(schema, &with(&running, "/evidence", json!({ "report": "x" })), "/evidence");
+    refuses(schema, &with(&running, "/run_id", json!("run-a\n")), "/run_id");
+}
+
+#[test]
+fn a_request_entry() {
+    let good = json!({ "schema": "openadapt-agent.request/v1", "fingerprint": "a".repeat(64), "workflow": "triage", "attempts": [RUN] });
+    let schema = Schema::RequestEntry;
+    accepts(schema, &good);
+    refuses(schema, &with(&good, "/attempts", json!([])), "/attempts");
+    refuses(schema, &with(&good, "/attempts", json!([RUN, RUN])), "/attempts");
+    refuses(schema, &with(&good, "/attempts/0", json!("x")), "/attempts/0");
+    refuses(schema, &with(&good, "/fingerprint", json!("A".repeat(64))), "/fingerprint");
+    refuses(schema, &with(&good, "/request_id", json!("abcd")), "");
+}
+
+#[test]
+fn a_dispatch_intent() {
+    let good = json!({
+        "schema": "openadapt-agent.dispatch/v1", "run_id": RUN, "token": "a".repeat(64), "argv": ["flow", "run"],
+        "run_dir": "r", "params_file": "p", "timeout_ms": 600_000, "created_at": NOW, "server": SERVER,
+    });
+    let schema = Schema::DispatchIntent;
+    accepts(schema, &good);
+    refuses(schema, &with(&good, "/argv", json!([])), "/argv");
+    refuses(schema, &with(&good, "/timeout_ms", json!(0)), "/timeout_ms");
+    refuses(schema, &with(&good, "/token", json!("a")), "/token");
+    refuses(schema, &with(&good, "/inputs", json!({})), "");
+    for key in good.as_object().unwrap().keys() {
+        refuses(schema, &without(&good, key), "");
+    }
+}
+
+#[test]
+fn a_dispatch_claim_by_a_keeper_names_the_token() {
+    let keeper =
+        json!({ "schema": "openadapt-agent.claim/v1", "kind": "keeper", "token": "a".repeat(64), "pid": 7, "at": NOW });
+    let schema = Schema::DispatchClaim;
+    accepts(schema, &keeper);
+    refuses(schema, &without(&keeper, "token"), "");
+    refuses(schema, &with(&keeper, "/kind", json!("server")), "/kind");
+    accepts(schema, &with(&without(&keeper, "token"), "/kind", json!("revoked")));
+}
+
+#[test]
+fn exit_facts_say_one_way_to_end() {
+    let exited = json!({
+        "schema": "openadapt-agent.exit/v1", "run_id": RUN, "token": "a".repeat(64), "started": true, "exit_code": 0,
+        "signal": null, "timed_out": false, "started_at": NOW, "ended_at": NOW, "report_sha256": "b".repeat(64),
+        "approval_wait_ms": 0,
+    });
+    let schema = Schema::DispatchExit;
+    accepts(schema, &exited);
+    let killed = with(&with(&exited, "/exit_code", json!(null)), "/signal", json!(9));
+    accepts(schema, &with(&killed, "/timed_out", json!(true)));
+    refuses(schema, &with(&exited, "/signal", json!(9)), "");
+    refuses(schema, &with(&exited, "/exit_code", json!(null)), "");
+    refuses(schema, &with(&exited, "/started", json!(false)), "/exit_code");
+    refuses(schema, &with(&exited, "/approval_wait_ms", json!(14_460_001)), "/approval_wait_ms");
+    let never = json!({
+        "schema": "openadapt-agent.exit/v1", "run_id": RUN, "token": "a".repeat(64), "started": false, "exit_code": null,
+        "signal": null, "timed_out": false, "started_at": null, "ended_at": NOW, "report_sha256": null, "approval_wait_ms": 0,
+    });
+    accepts(schema, &never);
+    refuses(schema, &with(&never, "/started", json!(true)), "/started_at");
+    for key in never.as_object().unwrap().keys() {
+        refuses(schema, &without(&never, key), "");
+    }
+}
+
+#[test]
+fn an_item_approval_request_and_its_answer() {
+    let id = "0123456789abcdef0123456789abcdef";
+    let request = json!({
+        "schema_version": "openadapt.item-approval-request/v1", "request_id": id, "run_id": id, "workflow_name": "w",
+        "step_id": "step_005", "step_index": 5, "step_intent": "x", "mode": "each_item",
+        "screenshot": format!("item-approval/{id}.png"), "screenshot_sha256": "a".repeat(64), "form_state_kind": "dom",
+        "form_state_sha256": format!("sha256:{}", "b".repeat(64)), "created_at": NOW, "expires_at": NOW,
+    });
+    accepts(Schema::ItemApprovalRequest, &request);
+    refuses(Schema::ItemApprovalRequest, &with(&request, "/screenshot", json!("../x.png")), "/screenshot");
+    refuses(Schema::ItemApprovalRequest, &without(&request, "expires_at"), "");
+    let answer = json!({
+        "schema_version": "openadapt.item-approval-answer/v1", "request_id": id, "request_sha256": "c".repeat(64),
+        "decision": "approve", "decline_reason": null, "decided_by": "human", "route": "local_cli",
+        "approver_kind": "unauthenticated", "auth_method": "none", "answered_at": NOW,
+    });
+    let schema = Schema::ItemApprovalAnswer;
+    accepts(schema, &answer);
+    let declined = with(&with(&answer, "/decision", json!("decline")), "/decline_reason", json!("wrong_record"));
+    accepts(schema, &declined);
+    refuses(schema, &with(&declined, "/decision", json!("approve")), "/decline_reason");
+    refuses(schema, &with(&answer, "/route", json!("mail")), "/route");
+}
+
+fn card() -> Value {
+    json!({
+        "name": "triage", "purpose": "x", "done_means": "x",
+        "inputs": {
+            "type": "object", "properties": { "note": { "type": "string", "description": "The note to enter." } },
+            "required": ["note"], "additionalProperties": false,
+        },
+        "changes_records": true, "available": true, "id": "workflow_0123456789abcdef01234567", "step_count": 1,
+        "parameters": [{ "name": "note", "type": "string", "required": true }], "encrypted": false,
+    })
+}
+
+fn with(value: &Value, pointer: &str, new: Value) -> Value {
+    let mut changed = value.clone();
+    let (parent, key) = pointer.rsplit_once('/').unwrap();
+    match changed.pointer_mut(parent).unwrap() {
+        Value::Array(items) => items[key.parse::<usize>().unwrap()] = new,
+        object => object[key] = new,
+    }
+    changed
+}
+
+fn without(value: &Value, key: &str) -> Value {
+    let mut changed = value.clone();
+    assert!(changed.as_object_mut().unwrap().remove(key).is_some(), "{key} isn't there");
+    changed
+}
