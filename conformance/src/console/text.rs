@@ -33,7 +33,7 @@ pub fn summary(summary: &Summary, matrix: &Matrix, style: Style) -> String {
     let total = summary.passed + summary.failed + summary.unrun;
     let mut text = String::new();
     let holes: Vec<&str> = matrix.holes().map(|row| row.id.as_str()).collect();
-    if !holes.is_empty() {
+    if summary.holes > 0 {
         let named = holes.iter().take(NAMED).copied().collect::<Vec<_>>().join("\n  ");
         text.push_str(&format!("Within reach, and proven by no scenario:\n  {named}\n"));
         if holes.len() > NAMED {
