@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use crate::runs::StoreError;
 use crate::service::Service;
 use arguments::{GetRunArguments, RunWorkflowArguments, nothing_more};
 use host::{AnswerFuture, ClientTraits, ToolAnswer, ToolHost, ToolSpec};
@@ -39,19 +40,29 @@ impl Bridge {
             },
             // Answered by a read-only server, too: a client that holds an older list learns that nothing was started.
             tools::RUN_WORKFLOW => match RunWorkflowArguments::parse(arguments) {
-                Ok(arguments) => ToolAnswer::Object(self.service.run_workflow(arguments).await.to_object()),
+                Ok(arguments) => match self.service.run_workflow(arguments).await {
+                    Ok(result) => ToolAnswer::Object(result.to_object()),
+                    Err(fault) => refused_for(&fault, tools::RUN_NOT_STARTED),
+                },
                 Err(_) => ToolAnswer::Refused(tools::RUN_WORKFLOW_USAGE),
             },
             tools::GET_RUN => match GetRunArguments::parse(arguments) {
                 Ok(arguments) => match self.service.get_run(arguments).await {
-                    Some(result) => ToolAnswer::Object(result.to_object()),
-                    None => ToolAnswer::Refused(tools::UNKNOWN_RUN),
+                    Ok(Some(result)) => ToolAnswer::Object(result.to_object()),
+                    Ok(None) => ToolAnswer::Refused(tools::UNKNOWN_RUN),
+                    Err(fault) => refused_for(&fault, tools::RUN_NOT_READ),
                 },
                 Err(_) => ToolAnswer::Refused(tools::GET_RUN_USAGE),
             },
             _ => ToolAnswer::UnknownTool,
         }
     }
+}
+
+/// Nothing is known then, and a result would have to say something. The cause is the operator's to read.
+fn refused_for(fault: &StoreError, sentence: &'static str) -> ToolAnswer {
+    tracing::warn!("a call can't be answered: {fault}");
+    ToolAnswer::Refused(sentence)
 }
 
 impl ToolHost for Bridge {

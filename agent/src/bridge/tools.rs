@@ -14,6 +14,11 @@ pub const RUN_WORKFLOW_USAGE: &str = "run_workflow takes workflow (a name from l
     you like, wait_seconds (0 to 600). Nothing was started and nothing was recorded.";
 pub const GET_RUN_USAGE: &str =
     "get_run takes run_id (as run_workflow returned it) and, if you like, wait_seconds (0 to 600).";
+/// Said instead of a result where the store can't be read or written.
+pub const RUN_NOT_STARTED: &str = "The records of this computer can't be read or written, so this call started nothing. Whether an earlier \
+    call with this request_id saved isn't known now. The operator finds the cause in the server's log; then call again with the same request_id.";
+pub const RUN_NOT_READ: &str = "The records of this computer can't be read, so nothing is known of that run now. The operator finds the cause \
+    in the server's log; then call again.";
 pub const UNKNOWN_RUN: &str = "This server has no run with that run_id.";
 
 const READ_ONLY: Annotations = Annotations { read_only: true, destructive: false, idempotent: true, open_world: false };

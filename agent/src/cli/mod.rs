@@ -5,6 +5,8 @@ mod keeper;
 mod serve;
 mod serve_options;
 
+pub use serve_options::ServeOptions;
+
 use std::ffi::OsString;
 use std::process::ExitCode;
 

@@ -18,7 +18,7 @@ pub fn run(flags: Flags) -> ExitCode {
         Ok(options) => options,
         Err(refusal) => return console::refused(NAME, &refusal),
     };
-    mcp::log::start();
+    mcp::log::install(tracing::level_filters::LevelFilter::WARN);
     if let Err(refusal) = approval_modes_exist(&options.flow) {
         return console::refused(NAME, &refusal);
     }
@@ -27,7 +27,7 @@ pub fn run(flags: Flags) -> ExitCode {
         Err(refusal) => return console::refused(NAME, &refusal),
     };
     console::to_stderr(&banner(&options, &service));
-    match mcp::process::serve_stdio(ServerFace::default(), || Arc::new(Bridge::new(service.start()))) {
+    match mcp::process::serve_stdio(ServerFace::default(), || Arc::new(Bridge::new(Arc::new(service)))) {
         Ok(_) => ExitCode::SUCCESS,
         Err(fault) => console::bug(NAME, &fault.into()),
     }

@@ -4,6 +4,7 @@ pub mod copy;
 pub mod evidence;
 pub mod failed_check;
 pub mod ids;
+pub mod invalid_input;
 pub mod mapping;
 pub mod outcome;
 pub mod reason;

@@ -6,17 +6,11 @@ use super::copy::{copy_for, what_happened};
 use super::evidence::{ApprovalMode, ExecutionOutcome, TransactionOutcome};
 use super::failed_check::FailedCheck;
 use super::ids::{RequestId, RunId};
+use super::invalid_input::InvalidInput;
 use super::outcome::{Mode, Outcome, Proof};
 use super::reason::Reason;
 
 pub const CONTRACT_VERSION: &str = "openadapt.run-result/v1";
-
-/// An input that a person or agent has to correct. `problem` is one of the closed sentences of the input rules.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct InvalidInput {
-    pub input: String,
-    pub problem: &'static str,
-}
 
 /// The closed facts beside the reason. What a reason doesn't allow is left out when the result is rendered.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -97,9 +91,7 @@ impl RunResult {
             ));
         }
         if self.reason == Reason::InvalidInput {
-            let rows: Vec<_> =
-                facts.invalid_inputs.iter().map(|row| json!({"input": row.input, "problem": row.problem})).collect();
-            fields.push(("invalid_inputs", rows.into()));
+            fields.push(("invalid_inputs", json!(facts.invalid_inputs)));
         }
         if let (Outcome::NeedsReview | Outcome::NotSureIfSaved, Some(id)) =
             (self.reason.outcome(), &facts.needs_attention_id)

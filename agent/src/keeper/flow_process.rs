@@ -13,6 +13,7 @@ use super::drain::Drain;
 use super::time_limit::TimeLimit;
 use crate::flow::approval;
 use crate::flow::run_dir::RunDir;
+use crate::runs::clock::utc_now;
 
 /// How often a run is looked at for a save that waits for a person.
 const APPROVAL_TICK: Duration = Duration::from_millis(200);
@@ -21,20 +22,22 @@ const DRAIN_GRACE: Duration = Duration::from_millis(500);
 
 /// How Flow ended, and what it printed.
 #[derive(Debug, Default)]
-pub struct FlowEnd {
-    pub started_at: Option<Timestamp>,
+pub struct FlowRun {
+    /// UTC, taken just before the process was made.
+    pub started_at: Option<String>,
+    /// From then to the end of its group.
+    pub lasted: Duration,
     pub exit_code: Option<i32>,
     pub signal: Option<i32>,
     pub timed_out: bool,
-    pub approval_time: Duration,
     pub stdout: Vec<u8>,
     pub stderr: Vec<u8>,
 }
 
 /// Runs `argv` to its end. `None` means that it provably never started.
-pub fn run(argv: &[String], run_dir: &Path, limit: Duration) -> Option<FlowEnd> {
+pub fn run(argv: &[String], run_dir: &Path, limit: Duration) -> Option<FlowRun> {
     let (program, arguments) = argv.split_first()?;
-    let started_at = Timestamp::now();
+    let (started_at, began) = (utc_now(), Instant::now());
     let mut child = Command::new(program)
         .args(arguments)
         .stdin(Stdio::null())
@@ -47,14 +50,15 @@ pub fn run(argv: &[String], run_dir: &Path, limit: Duration) -> Option<FlowEnd> 
     let mut time = TimeLimit::new(limit);
     let timed_out = watch(&child, run_dir, &mut time);
     let status = end_group(&mut child);
+    let lasted = began.elapsed();
     let deadline = Instant::now() + DRAIN_GRACE;
     let text = |drain: Option<Drain>| drain.map(|drain| drain.finish(deadline)).unwrap_or_default();
-    Some(FlowEnd {
+    Some(FlowRun {
         started_at: Some(started_at),
         exit_code: status.and_then(|status| status.code()),
         signal: status.and_then(|status| status.signal()),
         timed_out,
-        approval_time: time.approval_time(),
+        lasted,
         stdout: text(drains.0),
         stderr: text(drains.1),
     })

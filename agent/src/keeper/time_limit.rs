@@ -28,10 +28,6 @@ impl TimeLimit {
     pub fn left(&self) -> Duration {
         self.limit.saturating_sub(self.counted)
     }
-
-    pub fn approval_time(&self) -> Duration {
-        self.approving
-    }
 }
 
 #[cfg(test)]
@@ -45,7 +41,7 @@ mod tests {
         let mut clock = TimeLimit::new(10 * SECOND);
         clock.pass(4 * SECOND, false);
         clock.pass(3600 * SECOND, true);
-        assert_eq!((clock.left(), clock.approval_time()), (6 * SECOND, 3600 * SECOND));
+        assert_eq!(clock.left(), 6 * SECOND);
         clock.pass(6 * SECOND, false);
         assert_eq!(clock.left(), Duration::ZERO);
     }

@@ -13,7 +13,7 @@ pub struct Stripe(u8);
 #[derive(Debug)]
 pub struct StripeGuard {
     stripe: Stripe,
-    _held: File,
+    held: File,
 }
 
 /// Whether somebody holds a lock file.
@@ -33,7 +33,7 @@ impl Stripe {
     pub fn lock(self, locks: &Folder) -> io::Result<StripeGuard> {
         let file = locks.lock_file(&format!("{:02x}.lock", self.0))?;
         file.lock()?;
-        Ok(StripeGuard { stripe: self, _held: file })
+        Ok(StripeGuard { stripe: self, held: file })
     }
 }
 
@@ -43,11 +43,18 @@ impl StripeGuard {
     }
 }
 
+/// Let go by name: a child that is just being started holds a copy of the descriptor for a moment.
+impl Drop for StripeGuard {
+    fn drop(&mut self) {
+        let _ = self.held.unlock();
+    }
+}
+
 /// Looks at a lock without disturbing other onlookers.
 pub fn look(folder: &Folder, name: &str) -> io::Result<Held> {
     let Some(file) = folder.existing_lock_file(name)? else { return Ok(Held::Absent) };
     match file.try_lock_shared() {
-        Ok(()) => Ok(Held::Free),
+        Ok(()) => file.unlock().map(|()| Held::Free),
         Err(std::fs::TryLockError::WouldBlock) => Ok(Held::Held),
         Err(std::fs::TryLockError::Error(fault)) => Err(fault),
     }

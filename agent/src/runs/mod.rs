@@ -2,20 +2,19 @@
 //! Nothing here holds an input value, and nothing here starts anything.
 
 pub mod clock;
-//pub mod dispatch;
+pub mod dispatch;
 pub mod files;
 pub mod fingerprint;
-//pub mod gate;
-//pub mod index;
+pub mod gate;
+pub mod index;
 pub mod key;
-//pub mod ledger;
+pub mod ledger;
 pub mod lock;
 pub mod python_json;
-//pub mod record;
+pub mod record;
 pub mod request_hash;
 pub mod root;
 pub mod server;
-//pub mod store;
-//pub mod traces;
+pub mod store;
 
-//pub use store::{RunStore, StoreError};
+pub use store::{RunStore, StoreError};

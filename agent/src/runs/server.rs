@@ -11,15 +11,14 @@ use super::files::Folder;
 use super::lock::{Held, look};
 
 /// One server process. Never reused, unlike a process id.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ServerId(Uuid);
 
 /// This server, alive from here until the value is dropped or the process ends.
 #[derive(Debug)]
 pub struct ServerIdentity {
     id: ServerId,
-    _held: File,
+    held: File,
 }
 
 impl ServerIdentity {
@@ -30,11 +29,17 @@ impl ServerIdentity {
         let held = servers.lock_file(&starting)?;
         held.lock()?;
         servers.rename(&starting, &id.file_name())?;
-        Ok(Self { id, _held: held })
+        Ok(Self { id, held })
     }
 
     pub fn id(&self) -> ServerId {
         self.id
+    }
+}
+
+impl Drop for ServerIdentity {
+    fn drop(&mut self) {
+        let _ = self.held.unlock();
     }
 }
 
@@ -46,6 +51,20 @@ impl ServerId {
 
     fn file_name(self) -> String {
         format!("{self}.lock")
+    }
+}
+
+impl Serialize for ServerId {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for ServerId {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let id = Uuid::try_parse(&text).map(Self).ok().filter(|id| id.to_string() == text);
+        id.ok_or_else(|| serde::de::Error::custom("the text is not a server id"))
     }
 }
 

@@ -13,10 +13,10 @@ use crate::contract::outcome::Outcome;
 use crate::contract::reason::Reason;
 use crate::contract::result::{ResultFacts, Technical};
 use crate::flow::canonical::hex;
+use crate::flow::pause;
 use crate::flow::report::{self, Binding};
 use crate::flow::run_dir::RunDir;
-use crate::flow::pause;
-use crate::runs::dispatch::ExitFacts;
+use crate::runs::dispatch::{ExitFacts, FlowEnd};
 
 /// What a run came to.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,17 +26,11 @@ pub struct Classified {
     pub binding: Binding,
 }
 
-/// What Flow printed; read only when it refused to start.
-#[derive(Debug, Clone, Default)]
-pub struct Printed {
-    pub stdout: String,
-    pub stderr: String,
-}
-
 /// The first reading, right after the keeper wrote Flow's exit facts.
-pub fn first(run_id: &RunId, run_dir: &Path, exit: &ExitFacts, printed: impl FnOnce() -> Printed) -> Classified {
+pub fn first(run_id: &RunId, run_dir: &Path, exit: &ExitFacts, printed: impl FnOnce() -> [String; 2]) -> Classified {
     let folder = RunDir::open(run_dir);
-    let found = report::read(&folder, exit.started_at);
+    let launched_at = exit.started_at.as_deref().and_then(|stamp| stamp.parse().ok());
+    let found = report::read(&folder, launched_at);
     let seen_at_exit = exit.report_sha256 == found.binding.file_sha256;
     let (end, report) = match process_end(exit) {
         // A person may have decided the pause before anybody read this run's end; a report that came from nowhere is nobody's.
@@ -50,7 +44,7 @@ pub fn first(run_id: &RunId, run_dir: &Path, exit: &ExitFacts, printed: impl FnO
         end,
         report,
         run_dir_left: folder.exists(),
-        refused_checks: if refused { checks(&printed()) } else { Vec::new() },
+        refused_checks: if refused { checks(printed()) } else { Vec::new() },
     };
     let reason = match reason_for(&evidence) {
         retryable if !seen_at_exit && retryable.row().safe_to_retry => Reason::ResultUnreadable,
@@ -70,15 +64,13 @@ pub fn again(run_id: &RunId, run_dir: &Path, known: &Classified) -> Option<Class
     let reason = match (&found.evidence, pause) {
         (ReportEvidence::Consistent(_), _) if !same_run => return None,
         (ReportEvidence::Consistent(report), Pause::None) if proves_no_effect(report) => return None,
-        (ReportEvidence::Consistent(_), _) => {
-            reason_for(&Evidence {
-                end: ProcessEnd::Unknown,
-                report: found.evidence.clone(),
-                pause,
-                run_dir_left: true,
-                refused_checks: Vec::new(),
-            })
-        }
+        (ReportEvidence::Consistent(_), _) => reason_for(&Evidence {
+            end: ProcessEnd::Unknown,
+            report: found.evidence.clone(),
+            pause,
+            run_dir_left: true,
+            refused_checks: Vec::new(),
+        }),
         (ReportEvidence::Untrusted, _) if no_pause_file(&folder) && replaced(&found.binding, &known.binding) => {
             Reason::ResultUnreadable
         }
@@ -94,7 +86,11 @@ pub fn again(run_id: &RunId, run_dir: &Path, known: &Classified) -> Option<Class
         facts.model_calls = report.model_calls;
     }
     facts.needs_attention_id = listed_for_attention(reason, &found.evidence).then(|| attention_id(run_id));
-    Some(Classified { reason, facts, binding: Binding { run_id_sha256: known.binding.run_id_sha256.clone(), ..found.binding } })
+    Some(Classified {
+        reason,
+        facts,
+        binding: Binding { run_id_sha256: known.binding.run_id_sha256.clone(), ..found.binding },
+    })
 }
 
 /// First 24 hex digits of the digest of the run folder's path below the runs folder. Source: Flow's attention queue.
@@ -103,10 +99,11 @@ pub fn attention_id(run_id: &RunId) -> String {
 }
 
 fn process_end(exit: &ExitFacts) -> ProcessEnd {
-    match exit {
-        ExitFacts { started: false, .. } => ProcessEnd::NeverStarted,
-        ExitFacts { timed_out: true, .. } => ProcessEnd::TimedOut,
-        ExitFacts { exit_code, .. } => ProcessEnd::Exited(*exit_code),
+    match exit.end {
+        FlowEnd::NeverStarted => ProcessEnd::NeverStarted,
+        _ if exit.timed_out => ProcessEnd::TimedOut,
+        FlowEnd::Exited(code) => ProcessEnd::Exited(Some(code)),
+        FlowEnd::Signaled(_) => ProcessEnd::Exited(None),
     }
 }
 
@@ -127,17 +124,17 @@ fn replaced(now: &Binding, before: &Binding) -> bool {
     now.file_sha256.is_some() && now.file_sha256 != before.file_sha256
 }
 
-fn checks(printed: &Printed) -> Vec<FailedCheck> {
-    FailedCheck::from_refusal(&printed.stdout, &printed.stderr)
+fn checks([stdout, stderr]: [String; 2]) -> Vec<FailedCheck> {
+    FailedCheck::from_refusal(&stdout, &stderr)
 }
 
 fn facts_of(run_id: &RunId, reason: Reason, evidence: &Evidence, exit: &ExitFacts) -> ResultFacts {
     let report = if let ReportEvidence::Consistent(report) = &evidence.report { Some(report) } else { None };
-    let seconds = exit.started_at.map(|started| exit.ended_at.duration_since(started).as_secs_f64().max(0.0));
+    let ran = exit.end != FlowEnd::NeverStarted;
     ResultFacts {
         failed_checks: evidence.refused_checks.clone(),
         needs_attention_id: listed_for_attention(reason, &evidence.report).then(|| attention_id(run_id)),
-        seconds,
+        seconds: ran.then_some(exit.seconds),
         model_calls: report.and_then(|report| report.model_calls),
         technical: report.map(technical).unwrap_or_default(),
         ..ResultFacts::default()
@@ -145,18 +142,13 @@ fn facts_of(run_id: &RunId, reason: Reason, evidence: &Evidence, exit: &ExitFact
 }
 
 fn technical(report: &ReportFacts) -> Technical {
-    Technical {
-        execution: report.execution,
-        transaction: report.transaction,
-        approval_mode: report.approval_mode,
-        }
+    Technical { execution: report.execution, transaction: report.transaction, approval_mode: report.approval_mode }
 }
 
 /// Flow's queue lists a run whose report it can read, unless that report is a success with nothing left to decide.
 fn listed_for_attention(reason: Reason, report: &ReportEvidence) -> bool {
     let ReportEvidence::Consistent(report) = report else { return false };
-    let settled = report.success == Some(true)
-        && matches!(report.execution, None | Some(ExecutionOutcome::Verified));
+    let settled = report.success == Some(true) && matches!(report.execution, None | Some(ExecutionOutcome::Verified));
     let decidable = matches!(reason.outcome(), Outcome::NeedsReview | Outcome::NotSureIfSaved);
     decidable && !settled && !matches!(reason, Reason::TimedOut | Reason::ResultUnreadable)
 }

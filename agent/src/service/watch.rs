@@ -23,6 +23,8 @@ pub enum View {
     Ended(Arc<RunResult>),
     /// No run of that id was ever returned.
     Unknown,
+    /// The store can't be read, so nothing can be said.
+    Unreadable,
 }
 
 /// Looks at a run, on a thread that may block.
@@ -57,12 +59,13 @@ impl Watch {
                 waited_before = *waiting_for_approval;
                 begins
             }
-            View::Ended(_) | View::Unknown => true,
+            View::Ended(_) | View::Unknown | View::Unreadable => true,
         };
-        match tokio::time::timeout(wait, views.wait_for(settled)).await {
-            Ok(Ok(view)) => view.clone(),
+        let seen = async { views.wait_for(settled).await.ok().map(|view| view.clone()) };
+        match tokio::time::timeout(wait, seen).await {
+            Ok(Some(view)) => view,
             // Time is up, or the one that looked is gone: what is known now is the answer.
-            Ok(Err(_)) | Err(_) => self.look_once(run_id).await,
+            Ok(None) | Err(_) => self.look_once(run_id).await,
         }
     }
 
@@ -84,12 +87,7 @@ impl Watch {
         receiver
     }
 
-    async fn look_after(
-        self: Arc<Self>,
-        run_id: RunId,
-        sender: watch::Sender<View>,
-        mut ended: Option<Ended>,
-    ) {
+    async fn look_after(self: Arc<Self>, run_id: RunId, sender: watch::Sender<View>, mut ended: Option<Ended>) {
         let tended = ended.is_some();
         loop {
             let view = self.look_once(&run_id).await;
@@ -122,7 +120,9 @@ impl Watch {
 
     async fn look_once(&self, run_id: &RunId) -> View {
         let (look, run_id) = (Arc::clone(&self.look), run_id.clone());
-        tokio::task::spawn_blocking(move || look(&run_id)).await.unwrap_or(View::Running { waiting_for_approval: false })
+        tokio::task::spawn_blocking(move || look(&run_id))
+            .await
+            .unwrap_or(View::Running { waiting_for_approval: false })
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<RunId, watch::Receiver<View>>> {

@@ -1,4 +1,4 @@
-//! The parts of a workflow file: which part holds which, what a part's digest form leaves out, which of its keys name a file.
+//! The parts of a workflow file: which part holds which, and which of its keys name a picture.
 
 use std::collections::BTreeMap;
 
@@ -7,11 +7,13 @@ use crate::flow::canonical::Tree;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     Workflow,
+    ParamSpec,
     Step,
     Anchor,
     Locator,
     Postcondition,
     Effect,
+    Expression,
     ApiBinding,
     Predicate,
     Guard,
@@ -22,34 +24,12 @@ pub enum Part {
     Transition,
 }
 
-/// A default that a part's digest form leaves out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Omitted {
-    Null,
-    False,
-    EmptyList,
-    NullOrEmptyList,
-    Text(&'static str),
-}
-
-impl Omitted {
-    pub fn is(self, value: &Tree) -> bool {
-        let empty = || value.as_list().is_some_and(<[Tree]>::is_empty);
-        match self {
-            Self::Null => value.is_null(),
-            Self::False => *value == Tree::Bool(false),
-            Self::EmptyList => empty(),
-            Self::NullOrEmptyList => value.is_null() || empty(),
-            Self::Text(text) => value.as_text() == Some(text),
-        }
-    }
-}
-
 impl Part {
     /// Keys of this part under which other parts stand: one, or a list or map of them.
     fn children(self) -> &'static [(&'static str, Count, Part)] {
         match self {
             Self::Workflow => &[
+                ("param_specs", Count::Many, Self::ParamSpec),
                 ("steps", Count::Many, Self::Step),
                 ("interstitials", Count::Many, Self::Interstitial),
                 ("program", Count::One, Self::Graph),
@@ -65,6 +45,11 @@ impl Part {
                 ("guard", Count::One, Self::Guard),
             ],
             Self::Anchor => &[("structural", Count::One, Self::Locator)],
+            Self::Effect => &[
+                ("match", Count::Many, Self::Expression),
+                ("value", Count::One, Self::Expression),
+                ("idempotency_key", Count::One, Self::Expression),
+            ],
             Self::ApiBinding => &[("effects", Count::Many, Self::Effect)],
             Self::Predicate => &[("anchor", Count::One, Self::Anchor), ("operands", Count::Many, Self::Predicate)],
             Self::Guard => &[("predicate", Count::One, Self::Predicate)],
@@ -81,32 +66,7 @@ impl Part {
             ],
             Self::Decision => &[("revalidation", Count::Many, Self::Predicate)],
             Self::Transition => &[("guard", Count::One, Self::Predicate)],
-            Self::Locator | Self::Postcondition | Self::Effect => &[],
-        }
-    }
-
-    /// Keys that the digest form drops when they hold exactly this value.
-    pub fn omissions(self) -> &'static [(&'static str, Omitted)] {
-        match self {
-            Self::Workflow => &[
-                ("interstitials", Omitted::EmptyList),
-                ("backend_hints", Omitted::Null),
-                ("surface", Omitted::Null),
-                ("execution_mode", Omitted::Null),
-                ("qualification", Omitted::Null),
-            ],
-            Self::Step => &[
-                ("field_label", Omitted::Null),
-                ("risk_explanation", Omitted::Null),
-                ("risk_review_required", Omitted::False),
-                ("modifiers", Omitted::EmptyList),
-                ("drag_end_anchor", Omitted::Null),
-                ("selection_commit_key", Omitted::Null),
-                ("selection_region", Omitted::Null),
-            ],
-            Self::Locator => &[("frame_path", Omitted::NullOrEmptyList)],
-            Self::Effect => &[("new_records", Omitted::EmptyList), ("identity_field", Omitted::Text("id"))],
-            _ => &[],
+            Self::ParamSpec | Self::Locator | Self::Postcondition | Self::Expression => &[],
         }
     }
 
@@ -162,6 +122,6 @@ mod tests {
         let mut tree = Tree::parse(text.as_bytes(), 1000).unwrap();
         let mut met = Vec::new();
         visit(&mut tree, Part::Workflow, &mut |part, _| met.push(part));
-        assert_eq!(met, [Part::Workflow, Part::Graph, Part::State, Part::Step, Part::Effect]);
+        assert_eq!(met, [Part::Workflow, Part::Graph, Part::State, Part::Step, Part::Effect, Part::Expression]);
     }
 }

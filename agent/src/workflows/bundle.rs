@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::defaults::Written;
 use super::files::{self, FileFault};
 use super::integrity::{self, Manifest};
 use super::shape::Shape;
@@ -113,7 +114,7 @@ pub fn load(folder: &Path) -> Result<Bundle, LoadError> {
         Some(manifest) => Seal::Sealed(manifest.verify(workflow, folder)?),
         None => {
             let hashes = integrity::hashes_on_disk(&mut workflow, folder)?;
-            Seal::Unsealed(integrity::content_digest(workflow, hashes))
+            Seal::Unsealed(integrity::content_digest(workflow, Written::Sparsely, hashes))
         }
     };
     Ok(Bundle { shape, seal })
@@ -149,3 +150,6 @@ fn read_object(path: &Path) -> Result<Tree, LoadError> {
     let tree = Tree::parse(&bytes, WORKFLOW_LIMIT)?;
     if tree.as_map().is_some() { Ok(tree) } else { Err(LoadError::NotAnObject) }
 }
+
+#[cfg(test)]
+mod tests;

@@ -52,3 +52,42 @@ fn opaque(material: &[u8]) -> String {
     let digest = Sha256::new().chain_update(b"openadapt-agent-workflow-id-v1\0").chain_update(material).finalize();
     format!("workflow_{}", &hex(&digest)[..24])
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn slugs_are_lower_case_words_joined_by_single_underscores() {
+        for (name, expected) in [
+            ("Enter referral", "enter_referral"),
+            ("  --Ärzte--2/b ", "rzte_2_b"),
+            ("a__b", "a_b"),
+            ("日本", "workflow"),
+            ("", "workflow"),
+            ("\u{212a}elvin", "kelvin"),
+        ] {
+            assert_eq!(slug(name), expected, "{name}");
+        }
+    }
+
+    /// The digest was printed by a Python program that follows the rule and shares no code with this one.
+    #[test]
+    fn the_id_of_an_unloadable_bundle_covers_both_markers_in_order() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("workflow.json"), "{").unwrap();
+        fs::write(folder.path().join("workflow.json.enc"), "sealed").unwrap();
+        assert_eq!(id_of_unloadable(folder.path()), "workflow_31afe3f4d6af9c9e1ecc471c");
+        fs::write(folder.path().join("workflow.json.enc"), "Sealed").unwrap();
+        assert_ne!(id_of_unloadable(folder.path()), "workflow_31afe3f4d6af9c9e1ecc471c");
+    }
+
+    #[test]
+    fn taken_names_are_counted_up() {
+        let taken = ["a", "a_2", "b_2"];
+        let free = |base| first_free(base, |name| taken.contains(&name));
+        assert_eq!((free("a"), free("b"), free("a_2")), ("a_3".into(), "b".into(), "a_2_2".into()));
+    }
+}

@@ -9,8 +9,9 @@ use regex::Regex;
 use serde_json::{Map, Number, Value, json};
 
 use super::shape::{Param, ParamType};
+use crate::contract::invalid_input::InvalidInput;
 
-pub use check::{CheckedInputs, InputProblem, InvalidInput};
+pub use check::CheckedInputs;
 
 /// What happens to an input that a caller leaves out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

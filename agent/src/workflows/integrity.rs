@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use super::anatomy::{Part, asset_paths, visit};
+use super::anatomy::asset_paths;
 use super::bundle::LoadError;
+use super::defaults::{Written, to_digest_form};
 use super::files::{FileFault, sha256_below};
 use crate::flow::canonical::Tree;
 
@@ -42,7 +43,7 @@ impl Manifest {
                 return Err(LoadError::AssetChanged);
             }
         }
-        if content_digest(workflow, self.file_hashes) == self.content_digest {
+        if content_digest(workflow, Written::InFull, self.file_hashes) == self.content_digest {
             Ok(self.content_digest)
         } else {
             Err(LoadError::Digest)
@@ -51,18 +52,12 @@ impl Manifest {
 }
 
 /// SHA-256 hex over the workflow in its digest form and the hashes of its files.
-pub fn content_digest(mut workflow: Tree, file_hashes: BTreeMap<String, Tree>) -> String {
+pub fn content_digest(mut workflow: Tree, written: Written, file_hashes: BTreeMap<String, Tree>) -> String {
     if let Some(entries) = workflow.as_map_mut() {
         entries.remove("manifest");
         entries.insert("schema_version".to_owned(), Tree::Number("2".to_owned()));
     }
-    visit(&mut workflow, Part::Workflow, &mut |part, entries| {
-        for (key, omitted) in part.omissions() {
-            if entries.get(*key).is_some_and(|value| omitted.is(value)) {
-                entries.remove(*key);
-            }
-        }
-    });
+    to_digest_form(&mut workflow, written);
     Tree::map([("workflow", workflow), ("files", Tree::Map(file_hashes))]).sha256_hex()
 }
 

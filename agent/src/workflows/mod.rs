@@ -1,12 +1,13 @@
 //! What can be run here: the bundles in a folder, the cards that describe them and the inputs they take.
 
 mod anatomy;
-pub mod bundle;
-pub mod card;
-pub mod catalog;
+mod bundle;
+mod card;
+mod catalog;
+mod defaults;
 mod files;
-pub mod identity;
-pub mod inputs;
+mod identity;
+mod inputs;
 mod integrity;
 mod moment;
 mod shape;
@@ -17,4 +18,4 @@ mod wording;
 pub use bundle::LoadError;
 pub use card::{Card, CardProblem};
 pub use catalog::{Catalog, CatalogError, Workflow};
-pub use inputs::{CheckedInputs, InputProblem, InputSet, InvalidInput, Omitted};
+pub use inputs::{CheckedInputs, InputSet, Omitted};

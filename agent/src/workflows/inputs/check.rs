@@ -3,53 +3,12 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use serde::{Serialize, Serializer};
 use serde_json::{Map, Number, Value};
 
 use super::render::render;
 use super::{Format, InputKind, InputSpec, Omitted};
+use crate::contract::invalid_input::{InputProblem, InvalidInput};
 use crate::workflows::moment::{is_date, is_date_time};
-
-/// What is wrong with an input. Its text is the `problem` of an `invalid_inputs` row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
-pub enum InputProblem {
-    #[error("must be an object")]
-    NotAnObject,
-    #[error("isn't an input of this workflow; list_workflows shows those that are")]
-    Unknown,
-    #[error("is missing")]
-    Missing,
-    #[error("must be text")]
-    NotText,
-    #[error("must be one of the listed values")]
-    NotListed,
-    #[error("is too short")]
-    TooShort,
-    #[error("is too long")]
-    TooLong,
-    #[error("must be a date like 2026-01-31")]
-    NotADate,
-    #[error("must be a date and time like 2026-01-31T14:05:00")]
-    NotADateTime,
-    #[error("doesn't match the expected format")]
-    Mismatch,
-    /// Also a number so large that its digits would be lost.
-    #[error("must be a number")]
-    NotANumber,
-    #[error("must be true or false")]
-    NotABoolean,
-    #[error("is too small")]
-    TooSmall,
-    #[error("is too large")]
-    TooLarge,
-}
-
-/// One row of `invalid_inputs`. `input` is a declared name, `inputs` for the whole, or `(unknown)`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct InvalidInput {
-    pub input: String,
-    pub problem: InputProblem,
-}
 
 /// Inputs that may be run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,12 +26,6 @@ impl CheckedInputs {
     /// What Flow's parameter file holds.
     pub fn rendered(&self) -> &BTreeMap<String, String> {
         &self.rendered
-    }
-}
-
-impl Serialize for InputProblem {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
     }
 }
 
