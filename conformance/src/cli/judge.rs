@@ -90,12 +90,12 @@ impl How {
             }
             let readers = RefCell::new(readers);
             let tell = |event: &Event| readers.borrow_mut().iter_mut().for_each(|reader| reader.event(event));
-            conduct(&known, selected, &catalogue, subject, options, &tell)?
+            conduct(&known, selected, &catalogue, subject, options, whole, &tell)?
         };
         if let Some(error) = folder.and_then(|folder| folder.fault) {
             return Err(Problem::new(Exit::Harness, format!("the report couldn't be written: {error}"), "is the disk full?"));
         }
-        Ok(exit_of(&outcome, whole))
+        Ok(exit_of(&outcome))
     }
 }
 
@@ -107,7 +107,7 @@ struct Outcome {
     harness: bool,
 }
 
-fn exit_of(outcome: &Outcome, whole: bool) -> Exit {
+fn exit_of(outcome: &Outcome) -> Exit {
     let summary = &outcome.summary;
     match outcome.no_greeting {
         Some(Blame::Environment) => return Exit::SetUp,
@@ -120,8 +120,7 @@ fn exit_of(outcome: &Outcome, whole: bool) -> Exit {
     if outcome.harness {
         return Exit::Harness;
     }
-    let holes = if whole { summary.holes } else { 0 };
-    if summary.failed + summary.unrun + holes > 0 { Exit::Failed } else { Exit::Conformant }
+    if summary.failed + summary.unrun + summary.holes > 0 { Exit::Failed } else { Exit::Conformant }
 }
 
 fn conduct(
@@ -130,6 +129,7 @@ fn conduct(
     catalogue: &Catalogue,
     subject: Subject,
     options: Options,
+    whole: bool,
     tell: &dyn Fn(&Event),
 ) -> Result<Outcome, Problem> {
     let began = Instant::now();
@@ -156,7 +156,11 @@ fn conduct(
     };
     let matrix = Matrix::of(catalogue, known, &judgements);
     let selected_and_smoke = count + usize::from(stopped);
-    let summary = Summary::of(&judgements, selected_and_smoke, &matrix, interrupted, began.elapsed().as_secs_f64());
+    let mut summary = Summary::of(&judgements, selected_and_smoke, &matrix, interrupted, began.elapsed().as_secs_f64());
+    if !whole {
+        // A selection says nothing about what it left out.
+        summary.holes = 0;
+    }
     tell(&Event::Finished(Finished { summary: summary.clone(), matrix }));
     let blames = |judgement: &Judgement, blame| judgement.failures.iter().any(|failure| failure.blame == blame);
     Ok(Outcome {

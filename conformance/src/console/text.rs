@@ -25,13 +25,20 @@ pub fn failure(judged: &Judged, catalogue: &Catalogue, style: Style) -> String {
     text
 }
 
+/// Holes that are named in the summary; the matrix has them all.
+const NAMED: usize = 20;
+
 /// The last lines of a run: what passed, of how much, and what nobody tested.
 pub fn summary(summary: &Summary, matrix: &Matrix, style: Style) -> String {
     let total = summary.passed + summary.failed + summary.unrun;
     let mut text = String::new();
     let holes: Vec<&str> = matrix.holes().map(|row| row.id.as_str()).collect();
-    if !holes.is_empty() {
-        text.push_str(&format!("Within reach, and proven by no scenario:\n  {}\n", holes.join("\n  ")));
+    if summary.holes > 0 {
+        let named = holes.iter().take(NAMED).copied().collect::<Vec<_>>().join("\n  ");
+        text.push_str(&format!("Within reach, and proven by no scenario:\n  {named}\n"));
+        if holes.len() > NAMED {
+            text.push_str(&format!("  and {} more\n", holes.len() - NAMED));
+        }
     }
     let verdict = match (summary.failed, summary.unrun) {
         (0, 0) => style.good("passed"),

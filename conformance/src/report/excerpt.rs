@@ -1,7 +1,7 @@
 //! The few lines of evidence that decided a failure, as a person reads them.
 
 use crate::check::verdict::{Cite, Failure, Judgement};
-use crate::evidence::{Evidence, Way};
+use crate::evidence::{Evidence, JournalLine, Way};
 use crate::run::events::{Judged, Told};
 
 /// Longer lines are cut.
@@ -32,7 +32,7 @@ fn line(evidence: &Evidence, cite: &Cite) -> Option<String> {
             let arrow = if frame.way == Way::Sent { "→" } else { "←" };
             Some(format!("{:>9.3} ms {arrow} {} {}", ms(frame.at_us), frame.server, cut(&shown(&frame.text))))
         }
-        Cite::Journal(index) => Some(format!("journal {index} {}", cut(&evidence.journal.get(*index)?.0.to_string()))),
+        Cite::Journal(index) => Some(format!("journal {index} {}", cut(&told_briefly(evidence.journal.get(*index)?)))),
         Cite::File(path) => {
             let file = evidence.files.iter().find(|file| file.path == *path);
             let facts = file.map(|file| format!("{:04o}, {} bytes {}", file.mode, file.bytes, cut(&file.text)));
@@ -44,6 +44,15 @@ fn line(evidence: &Evidence, cite: &Cite) -> Option<String> {
             Some(format!("server {name}: {exit}; stderr: {}", cut(server.stderr.trim_end())))
         }
     }
+}
+
+/// A journal line without what rarely decides anything.
+fn told_briefly(line: &JournalLine) -> String {
+    const LEFT_OUT: &[&str] = &["at", "ppid", "pgid", "sid", "argv", "run_dir", "params_path", "bundle", "launch", "run_id", "sha256", "run_id_sha256"];
+    let run = line.run_id().unwrap_or("no run");
+    let kept = line.0.as_object().into_iter().flatten().filter(|(key, _)| !LEFT_OUT.contains(&key.as_str()) && *key != "event");
+    let facts: Vec<String> = kept.map(|(key, value)| format!("{key}={value}")).collect();
+    format!("{} {run} {}", line.event(), facts.join(" "))
 }
 
 /// A tool's result without its text, which says the same again.
