@@ -1,0 +1,148 @@
+//! What a `run` command line asks for: the bundle, its inputs and where the run goes.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value, json};
+use thiserror::Error;
+
+use crate::canonical::{canonical, sha256_hex};
+use crate::report::{Profile, Subject};
+use crate::{clock, report};
+
+/// What the stand-in needs to know of a bundle.
+#[derive(Debug, Clone)]
+pub struct Bundle {
+    pub path: PathBuf,
+    pub folder: String,
+    pub name: String,
+    pub content_digest: String,
+    pub examples: Map<String, Value>,
+    pub has_templates: bool,
+    pub steps: usize,
+    parameters_sha256: String,
+}
+
+/// A bundle that Flow would not load.
+#[derive(Debug, Error)]
+#[error("bundle could not be loaded safely")]
+pub struct Unloadable;
+
+/// The text that Flow ends with, on stderr with exit 1.
+#[derive(Debug, Error, PartialEq, Eq)]
+#[error("{0}")]
+pub struct BadInputs(pub String);
+
+const MOST_PARAMS: usize = 100;
+const SAFE_INTEGER: i64 = (1 << 53) - 1;
+
+impl Bundle {
+    pub fn load(path: &Path) -> Result<Self, Unloadable> {
+        let plain = path.join("workflow.json");
+        if !plain.is_file() {
+            return Self::load_encrypted(path);
+        }
+        let bytes = fs::read(&plain).map_err(|_| Unloadable)?;
+        let workflow: Value = serde_json::from_slice(&bytes).map_err(|_| Unloadable)?;
+        let name = workflow["name"].as_str().ok_or(Unloadable)?.to_owned();
+        let sealed = workflow["manifest"]["content_digest"].as_str().map(str::to_owned);
+        let examples = workflow["params"].as_object().cloned().unwrap_or_default();
+        let content_digest = sealed.unwrap_or_else(|| sha256_hex(&bytes));
+        let mut bundle = Self::new(path, name, content_digest, examples, &workflow["param_specs"]);
+        bundle.steps = workflow["steps"].as_array().map_or(0, Vec::len);
+        Ok(bundle)
+    }
+
+    /// An encrypted bundle needs its passphrase in the environment; which one is not looked at.
+    fn load_encrypted(path: &Path) -> Result<Self, Unloadable> {
+        let bytes = fs::read(path.join("workflow.json.enc")).map_err(|_| Unloadable)?;
+        if std::env::var_os("OPENADAPT_BUNDLE_KEY").is_none_or(|key| key.is_empty()) {
+            return Err(Unloadable);
+        }
+        Ok(Self::new(path, folder_name(path), sha256_hex(bytes), Map::new(), &Value::Null))
+    }
+
+    fn new(path: &Path, name: String, content_digest: String, examples: Map<String, Value>, specs: &Value) -> Self {
+        Self {
+            path: path.to_owned(),
+            folder: folder_name(path),
+            name,
+            content_digest,
+            parameters_sha256: sha256_hex(canonical(&json!([examples, specs]))),
+            examples,
+            has_templates: path.join("templates").is_dir(),
+            steps: 0,
+        }
+    }
+
+    pub fn subject(
+        &self,
+        profile: Option<Profile>,
+        policy: &str,
+        url: Option<&str>,
+        params: Map<String, Value>,
+    ) -> Subject {
+        let mut merged = self.examples.clone();
+        merged.extend(params);
+        Subject {
+            run_id: Subject::fresh_id(),
+            workflow_name: self.name.clone(),
+            started_at: clock::iso(clock::now()),
+            profile,
+            content_digest: self.content_digest.clone(),
+            contract_sha256: report::contract_digest(&self.content_digest),
+            parameters_sha256: self.parameters_sha256.clone(),
+            policy: policy.into(),
+            approval_source: "local-cli-explicit-flag".into(),
+            url: url.map(str::to_owned),
+            params: merged,
+        }
+    }
+}
+
+/// The last component of a path, also of one that doesn't exist.
+pub fn folder_name(path: &Path) -> String {
+    let resolved = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    resolved.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// The inputs of a run: the file's, overridden by `--param`.
+pub fn read_params(file: Option<&str>, pairs: &[String]) -> Result<Map<String, Value>, BadInputs> {
+    let mut params = file.map_or_else(|| Ok(Map::new()), |path| read_params_file(Path::new(path)))?;
+    for pair in pairs {
+        let (name, value) =
+            pair.split_once('=').ok_or_else(|| BadInputs(format!("--param needs NAME=VALUE, not {pair}")))?;
+        params.insert(name.into(), value.into());
+    }
+    Ok(params)
+}
+
+/// Permission bits of a file, as four octal digits.
+pub fn mode_of(path: &Path) -> io::Result<String> {
+    Ok(format!("{:04o}", fs::metadata(path)?.permissions().mode() & 0o7777))
+}
+
+fn read_params_file(path: &Path) -> Result<Map<String, Value>, BadInputs> {
+    let bad = |problem: &str| BadInputs(format!("--params-file {}: {problem}", path.display()));
+    let bytes = fs::read(path).map_err(|error| bad(&error.to_string()))?;
+    let value: Value = serde_json::from_slice(&bytes).map_err(|error| bad(&error.to_string()))?;
+    let Value::Object(params) = value else {
+        return Err(bad("it must hold one JSON object"));
+    };
+    if params.len() > MOST_PARAMS {
+        return Err(bad("it holds more than 100 parameters"));
+    }
+    for (name, value) in &params {
+        let usable = match value {
+            Value::String(_) | Value::Bool(_) => true,
+            Value::Number(number) => number.as_i64().map_or(number.is_f64(), |whole| whole.abs() <= SAFE_INTEGER),
+            _ => false,
+        };
+        if name.is_empty() || !usable {
+            return Err(bad("every parameter needs a name and a text, number or boolean value"));
+        }
+    }
+    Ok(params)
+}

@@ -1,0 +1,15 @@
+//! Plays the steps of one launch.
+
+mod approval;
+mod child;
+mod control;
+mod gate;
+mod kill;
+mod noise;
+mod player;
+mod process;
+
+pub use child::grandchild_main;
+pub use gate::{refusal, text as gate_text};
+pub use player::Player;
+pub use process::{Ending, traceback_text};
