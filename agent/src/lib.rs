@@ -1,4 +1,12 @@
 //! openadapt-agent: what a calling agent may know about a save, and nothing else.
 
 pub mod bridge;
+pub mod cli;
 pub mod contract;
+pub mod flow;
+pub mod keeper;
+pub mod mcp;
+pub mod refusal;
+pub mod runs;
+pub mod service;
+pub mod workflows;

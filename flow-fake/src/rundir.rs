@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::canonical::canonical;
-use crate::report::Subject;
+use crate::report::{Profile, Subject, identity_steps};
 use crate::{clock, files};
 
 const CLAIM: &str = ".durable_run.claim";
@@ -50,15 +50,7 @@ fn manifest(bundle: &Path, subject: &Subject, canonical_dir: &str, namespace: &s
         "params": subject.params,
         "idempotency_key": null,
         "worklists": {},
-        "governed_authorization": {
-            "authorization_id": subject.run_id,
-            "created_at": subject.started_at,
-            "bundle_content_digest": subject.content_digest,
-            "runtime_inputs_digest": subject.inputs_sha256(),
-            "admitted_policy_name": subject.policy,
-            "execution_profile": subject.profile,
-            "approval_source": subject.approval_source,
-        },
+        "governed_authorization": authorization(subject),
         "delivery_authority_kind": "customer_local",
         "remote_delivery_run_id": null,
         "managed_dispatch_binding_sha256": null,
@@ -67,5 +59,52 @@ fn manifest(bundle: &Path, subject: &Subject, canonical_dir: &str, namespace: &s
         "external_network_calls": "observed",
         "save_healed_to": null,
         "created_at": clock::iso(clock::now()),
+    })
+}
+
+/// The authorization of a run without any qualification.
+fn authorization(subject: &Subject) -> Value {
+    json!({
+        "authorization_id": subject.run_id,
+        "created_at": subject.started_at,
+        "bundle_content_digest": subject.content_digest,
+        "runtime_inputs_digest": subject.inputs_sha256(),
+        "admitted_policy_name": subject.policy,
+        "admitted_policy_contract_sha256": subject.policy_sha256(),
+        "execution_profile": subject.profile,
+        "minimum_effect_tier": subject.profile.and_then(Profile::minimum_tier),
+        "qualified_effect_requirements": [],
+        "required_identity_step_ids": identity_steps(subject.profile),
+        "unverified_write_approvals": [],
+        "approval_source": subject.approval_source,
+        "qualification_admission": null,
+        "qualification_admission_sha256": null,
+        "production_qualification_admission_id": null,
+        "production_qualification_admission_sha256": null,
+        "production_qualification_evidence_identity_sha256": null,
+        "production_qualification_runtime_validation_id": null,
+        "production_qualification_signer_registry_sha256": null,
+        "production_qualification_signer_registry_revision": null,
+        "production_qualification_signer_registry_expires_at": null,
+        "production_qualification_authority_sha256": null,
+        "qualification_project_id": null,
+        "qualification_project_revision": null,
+        "qualification_project_contract_sha256": null,
+        "qualification_case_id": null,
+        "qualification_campaign_id_sha256": null,
+        "qualification_case_input_sha256": null,
+        "qualification_run_id_sha256": null,
+        "qualification_campaign_permit_id": null,
+        "qualification_campaign_permit_sha256": null,
+        "qualification_campaign_signer_registry_sha256": null,
+        "qualification_campaign_signer_registry_revision": null,
+        "qualification_campaign_signer_registry_expires_at": null,
+        "qualification_campaign_authority_sha256": null,
+        "qualification_case_kind": null,
+        "qualification_case_action_paths": {},
+        "qualification_fault_driver_id": null,
+        "qualification_fault_driver_contract_sha256": null,
+        "qualification_fault_driver_key_id": null,
+        "qualification_fault_step_id_sha256": null,
     })
 }

@@ -53,6 +53,11 @@ pub trait ToolHost: Send + Sync + 'static {
     /// The tools in list order, for this client.
     fn tools(&self, client: ClientTraits) -> Vec<ToolSpec>;
 
+    /// Whether an answer of this tool goes out as `structuredContent` too.
+    fn has_output_schema(&self, name: &str, client: ClientTraits) -> bool {
+        self.tools(client).iter().any(|tool| tool.name == name && tool.output_schema.is_some())
+    }
+
     /// Answers one call. Dropping the future gives up waiting; it never stops work that was begun.
     fn call<'a>(&'a self, name: &'a str, arguments: Map<String, Value>, client: ClientTraits) -> AnswerFuture<'a>;
 }

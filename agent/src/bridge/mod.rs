@@ -1,3 +1,82 @@
 //! The transport-free half of the server: what tools there are and what a call of one does.
 
+pub mod arguments;
 pub mod host;
+mod listing;
+pub mod tools;
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use crate::runs::StoreError;
+use crate::service::Service;
+use arguments::{GetRunArguments, RunWorkflowArguments, nothing_more};
+use host::{AnswerFuture, ClientTraits, ToolAnswer, ToolHost, ToolSpec};
+
+const INSTRUCTIONS: &str = "OpenAdapt enters data in an app on this computer and checks that it was saved. Call list_workflows, then \
+    run_workflow with the inputs it asks for and a request_id of your own. Use the same request_id whenever you repeat the same piece \
+    of work; it never saves twice. Act on the outcome: done means saved and checked; needs_review means stopped before saving, and a \
+    person decides; not_sure_if_saved means that a person checks the record, so don't retry; did_not_run means that this call wrote \
+    nothing, and safe_to_retry says whether to call again. While the outcome is running, call get_run. Tell the user what_happened, and \
+    call nothing but done a success.";
+const READ_ONLY_INSTRUCTIONS: &str = " This server only lists workflows and reads runs; it starts none.";
+
+/// The bridge: registration and dispatch.
+pub struct Bridge {
+    service: Arc<Service>,
+}
+
+impl Bridge {
+    pub fn new(service: Arc<Service>) -> Self {
+        Self { service }
+    }
+
+    async fn dispatch(&self, name: &str, arguments: Map<String, Value>) -> ToolAnswer {
+        match name {
+            tools::LIST_WORKFLOWS => match nothing_more(&arguments) {
+                Ok(()) => ToolAnswer::Object(listing::workflows(&self.service)),
+                Err(_) => ToolAnswer::Refused(tools::LIST_WORKFLOWS_USAGE),
+            },
+            // Answered by a read-only server, too: a client that holds an older list learns that nothing was started.
+            tools::RUN_WORKFLOW => match RunWorkflowArguments::parse(arguments) {
+                Ok(arguments) => match self.service.run_workflow(arguments).await {
+                    Ok(result) => ToolAnswer::Object(result.to_object()),
+                    Err(fault) => refused_for(&fault, tools::RUN_NOT_STARTED),
+                },
+                Err(_) => ToolAnswer::Refused(tools::RUN_WORKFLOW_USAGE),
+            },
+            tools::GET_RUN => match GetRunArguments::parse(arguments) {
+                Ok(arguments) => match self.service.get_run(arguments).await {
+                    Ok(Some(result)) => ToolAnswer::Object(result.to_object()),
+                    Ok(None) => ToolAnswer::Refused(tools::UNKNOWN_RUN),
+                    Err(fault) => refused_for(&fault, tools::RUN_NOT_READ),
+                },
+                Err(_) => ToolAnswer::Refused(tools::GET_RUN_USAGE),
+            },
+            _ => ToolAnswer::UnknownTool,
+        }
+    }
+}
+
+/// Nothing is known then, and a result would have to say something. The cause is the operator's to read.
+fn refused_for(fault: &StoreError, sentence: &'static str) -> ToolAnswer {
+    tracing::warn!("a call can't be answered: {fault}");
+    ToolAnswer::Refused(sentence)
+}
+
+impl ToolHost for Bridge {
+    fn instructions(&self) -> String {
+        let more = if self.service.runs_enabled() { "" } else { READ_ONLY_INSTRUCTIONS };
+        format!("{INSTRUCTIONS}{more}")
+    }
+
+    fn tools(&self, _client: ClientTraits) -> Vec<ToolSpec> {
+        let runs = self.service.runs_enabled().then(tools::run_workflow);
+        [tools::list_workflows()].into_iter().chain(runs).chain([tools::get_run()]).collect()
+    }
+
+    fn call<'a>(&'a self, name: &'a str, arguments: Map<String, Value>, _client: ClientTraits) -> AnswerFuture<'a> {
+        Box::pin(self.dispatch(name, arguments))
+    }
+}

@@ -51,7 +51,7 @@ fn dispatch(args: &[String]) -> u8 {
         ),
         unknown => help::top_error(&format!(
             "argument command: invalid choice: '{unknown}' (choose from {})",
-            flags::COMMANDS.join(", ")
+            flags::COMMANDS.map(|command| format!("'{command}'")).join(", ")
         )),
     }
 }

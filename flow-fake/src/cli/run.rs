@@ -152,11 +152,11 @@ fn whole_command_line() -> Vec<String> {
     std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect()
 }
 
-/// What stands at file descriptor 0: the agent closes it or gives the null device.
+/// What stands at file descriptor 0. A closed one reads as `null`: the runtime opens the null device there.
 fn stdin_kind() -> &'static str {
     use std::os::fd::AsFd;
     let stdin = std::io::stdin();
-    let Ok(found) = rustix::fs::fstat(stdin.as_fd()) else { return "closed" };
+    let Ok(found) = rustix::fs::fstat(stdin.as_fd()) else { return "other" };
     match rustix::fs::FileType::from_raw_mode(found.st_mode) {
         rustix::fs::FileType::CharacterDevice
             if std::fs::metadata("/dev/null").is_ok_and(|null| is_same(&null, found.st_rdev)) =>

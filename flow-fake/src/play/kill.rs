@@ -4,7 +4,7 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, getppid, kill_process};
+use rustix::process::{Pid, Signal, getppid, kill_process, test_kill_process};
 
 use super::control;
 use crate::script::{ScriptError, Target};
@@ -51,13 +51,10 @@ fn server(control: &Path) -> Result<Pid, ScriptError> {
 }
 
 fn is_running(pid: Pid) -> bool {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"));
-    match stat {
+    match std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())) {
         Ok(stat) => stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X'])),
-        Err(_) => Path::new("/proc/self")
-            .exists()
-            .then_some(false)
-            .unwrap_or_else(|| rustix::process::test_kill_process(pid).is_ok()),
+        // Without /proc a zombie counts as running until its parent has reaped it.
+        Err(_) => !Path::new("/proc/self").exists() && test_kill_process(pid).is_ok(),
     }
 }
 

@@ -54,7 +54,7 @@ fn governance(subject: &Subject, profile: Option<Profile>) -> Value {
         "governed_approval_source": subject.approval_source,
         "governed_authorization_created_at": subject.started_at,
         "governed_policy_name": subject.policy,
-        "governed_policy_contract_sha256": crate::canonical::sha256_hex(&subject.policy),
+        "governed_policy_contract_sha256": subject.policy_sha256(),
         "governed_minimum_effect_tier": profile.and_then(Profile::minimum_tier),
         "governed_qualified_effect_requirements": [],
         "governed_runtime_inputs_digest": subject.inputs_sha256(),
@@ -126,7 +126,8 @@ fn object(part: Value) -> Map<String, Value> {
     }
 }
 
-fn identity_steps(profile: Option<Profile>) -> Value {
+/// The steps whose identity must verify: both, in a governed run.
+pub fn identity_steps(profile: Option<Profile>) -> Value {
     match profile {
         Some(Profile::Standard | Profile::Regulated) => json!([results::NAVIGATION.0, results::SAVE.0]),
         _ => json!([]),

@@ -7,7 +7,7 @@ mod results;
 mod shape;
 mod subject;
 
-pub use build::build;
+pub use build::{build, identity_steps};
 pub use edit::{Prepared, prepare};
 pub use place::place;
 pub use shape::{Origin, Profile, ProfileChoice, Shape};

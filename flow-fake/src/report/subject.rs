@@ -41,6 +41,10 @@ impl Subject {
         sha256_hex(&self.run_id)
     }
 
+    pub fn policy_sha256(&self) -> String {
+        sha256_hex(&self.policy)
+    }
+
     pub fn inputs_sha256(&self) -> String {
         sha256_hex(crate::canonical::canonical(&Value::Object(self.params.clone())))
     }

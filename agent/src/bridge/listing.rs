@@ -1,0 +1,27 @@
+//! What `list_workflows` returns. Cards, opaque ids, counts and booleans; no label, value, intent or path.
+
+use serde_json::{Map, Value, json};
+
+use crate::service::Service;
+use crate::workflows::Omitted;
+
+const HOW_TO_RUN: &str = "Call run_workflow with a workflow's name, its inputs and your own request_id. Keep the request_id for repeats of \
+                          the same work.";
+const RUNS_DISABLED_NOTE: &str = "This server only lists workflows. The operator can start it with --mode production to run them.";
+
+pub fn workflows(service: &Service) -> Map<String, Value> {
+    let runs = service.runs_enabled();
+    let rows: Vec<Value> = service.catalog().iter().map(|workflow| workflow.row(Omitted::Refused).into()).collect();
+    let list = [
+        ("mode", service.mode().as_str().into()),
+        ("run_tools_enabled", runs.into()),
+        ("how_to_run", if runs { HOW_TO_RUN } else { RUNS_DISABLED_NOTE }.into()),
+        ("workflows", rows.into()),
+        ("schema_version", 1.into()),
+        ("lifecycle", "admission-derived".into()),
+        ("protected_export_enabled", false.into()),
+        ("synthetic_recorded_defaults_enabled", false.into()),
+        ("note", if runs { Value::Null } else { json!(RUNS_DISABLED_NOTE) }),
+    ];
+    list.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
+}

@@ -1,0 +1,34 @@
+//! The only place that prints: sentences for a person, on the stream where they belong. A closed stream harms nothing.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use super::exit;
+use crate::refusal::Refusal;
+
+pub fn refused(command: &str, refusal: &Refusal) -> ExitCode {
+    to_stderr(&format!("{command}: {refusal}\n"));
+    ExitCode::from(exit::USAGE)
+}
+
+/// A fault that nobody expected. It is told apart from a refusal, and asks to be reported.
+pub fn bug(command: &str, fault: &anyhow::Error) -> ExitCode {
+    to_stderr(&format!("{command}: this is a fault of openadapt-agent: {fault:#}\n\nhint: please report it with this line.\n"));
+    ExitCode::from(exit::BUG)
+}
+
+/// What clap has to say: help and version on stdout, errors on stderr.
+pub fn usage(message: &clap::Error) -> ExitCode {
+    let text = message.render().to_string();
+    if message.use_stderr() {
+        to_stderr(&text);
+        return ExitCode::from(exit::USAGE);
+    }
+    let _ = std::io::stdout().write_all(text.as_bytes());
+    ExitCode::SUCCESS
+}
+
+/// One line to the operator. stderr may be closed or full of nobody's reading: what can't be said is left unsaid.
+pub fn to_stderr(text: &str) {
+    let _ = std::io::stderr().write_all(text.as_bytes());
+}

@@ -1,0 +1,46 @@
+//! The command line: one file for each command.
+
+mod console;
+mod keeper;
+mod serve;
+mod serve_options;
+
+pub use serve_options::ServeOptions;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// What the program's end means. `0` is also the end of a server whose client has left.
+pub mod exit {
+    /// The command line or what it names can't be used; a sentence and a hint are on stderr.
+    pub const USAGE: u8 = 2;
+    /// A fault of the program itself.
+    pub const BUG: u8 = 70;
+}
+
+/// Tells a calling agent the truth about whether a change was saved.
+#[derive(Debug, Parser)]
+#[command(name = "openadapt-agent", version, disable_help_subcommand = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Serves workflows to one MCP client over stdin and stdout.
+    Serve(serve_options::Flags),
+    /// Owns one run of Flow. Started by a server, never by hand.
+    #[command(name = "__keeper", hide = true)]
+    Keeper(keeper::Arguments),
+}
+
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    match Cli::try_parse_from(arguments) {
+        Ok(Cli { command: Command::Serve(flags) }) => serve::run(flags),
+        Ok(Cli { command: Command::Keeper(arguments) }) => keeper::run(&arguments),
+        Err(usage) => console::usage(&usage),
+    }
+}

@@ -1,0 +1,53 @@
+//! `serve`: one MCP client over stdin and stdout.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use super::console;
+use super::serve_options::{Flags, ServeOptions, Surroundings};
+use crate::bridge::Bridge;
+use crate::flow::command::FlowCommand;
+use crate::mcp::{self, ServerFace};
+use crate::refusal::Refusal;
+use crate::service::Service;
+
+const NAME: &str = "serve";
+
+pub fn run(flags: Flags) -> ExitCode {
+    let options = match flags.resolve(&Surroundings::of_this_process()) {
+        Ok(options) => options,
+        Err(refusal) => return console::refused(NAME, &refusal),
+    };
+    mcp::log::install(tracing::level_filters::LevelFilter::WARN);
+    if let Err(refusal) = approval_modes_exist(&options.flow) {
+        return console::refused(NAME, &refusal);
+    }
+    let service = match Service::open(&options) {
+        Ok(service) => service,
+        Err(refusal) => return console::refused(NAME, &refusal),
+    };
+    console::to_stderr(&banner(&options, &service));
+    match mcp::process::serve_stdio(ServerFace::default(), || Arc::new(Bridge::new(Arc::new(service)))) {
+        Ok(_) => ExitCode::SUCCESS,
+        Err(fault) => console::bug(NAME, &fault.into()),
+    }
+}
+
+/// Flow 1.35.1 has no approval modes; a server that promised them would have every run refused.
+fn approval_modes_exist(flow: &FlowCommand) -> Result<(), Refusal> {
+    if flow.approval_mode().is_none() || flow.knows_approval_modes() {
+        return Ok(());
+    }
+    Err(Refusal::new(
+        "--approval-mode was given, but this Flow has no approval modes",
+        "leave --approval-mode out, or name a newer Flow with --flow-cli",
+    ))
+}
+
+/// Counts only: no name, label or path.
+fn banner(options: &ServeOptions, service: &Service) -> String {
+    let total = service.catalog().iter().count();
+    let loadable = service.catalog().iter().filter(|workflow| workflow.available()).count();
+    let what = if options.runs_enabled { "runs workflows" } else { "only lists workflows" };
+    format!("openadapt-agent {}: {what}, {loadable} of {total} can be loaded.\n", env!("CARGO_PKG_VERSION"))
+}

@@ -1,0 +1,164 @@
+//! The flags of `serve`, and what they come to. Source: *Modes and tool registration*.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::ValueEnum;
+
+use crate::flow::command::{FlowCommand, FlowSettings};
+use crate::refusal::Refusal;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ModeFlag {
+    Production,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub enum ApprovalModeFlag {
+    EachItem,
+    ProblemsOnly,
+    NotGated,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Flags {
+    /// How the server works: production serves and runs the workflows of --bundles.
+    #[arg(long, value_enum)]
+    mode: Option<ModeFlag>,
+    /// A bundle, or a folder whose sub-folders are bundles.
+    #[arg(long, value_name = "DIR")]
+    bundles: Option<PathBuf>,
+    /// Older spelling of --mode production.
+    #[arg(long)]
+    allow_run: bool,
+    /// Where runs and their records are kept [default: $OPENADAPT_AGENT_RUNS_DIR, else ~/.openadapt/runs].
+    #[arg(long, value_name = "DIR")]
+    runs_dir: Option<PathBuf>,
+    /// Seconds that a run may take; time that a person spends approving doesn't count.
+    #[arg(long, value_name = "SECONDS", default_value_t = 600.0)]
+    timeout: f64,
+    /// The command that starts Flow, as words.
+    #[arg(long, value_name = "WORDS", default_value = "openadapt-flow")]
+    flow_cli: String,
+    /// The app's address, for every run.
+    #[arg(long)]
+    url: Option<String>,
+    /// Flow's deployment file, for every run.
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Flow's policy: a built-in name or a file, for every run.
+    #[arg(long)]
+    policy: Option<String>,
+    /// When a person approves a save before it is made. Needs a Flow that has approval modes.
+    #[arg(long, value_enum)]
+    approval_mode: Option<ApprovalModeFlag>,
+    /// Lets a single call name another address, with the older run tools.
+    #[arg(long)]
+    allow_url_override: bool,
+    /// One more word for Flow's command line; may be repeated.
+    #[arg(long, value_name = "WORD", allow_hyphen_values = true)]
+    extra_run_arg: Vec<String>,
+}
+
+/// What a server is started with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ServeOptions {
+    pub bundles: PathBuf,
+    pub runs_dir: PathBuf,
+    pub runs_enabled: bool,
+    pub flow: FlowCommand,
+    pub timeout: Duration,
+}
+
+/// What the flags are read against.
+#[derive(Debug, Clone, Default)]
+pub struct Surroundings {
+    pub runs_dir_variable: Option<PathBuf>,
+    pub home: Option<PathBuf>,
+    pub current_dir: PathBuf,
+}
+
+impl Surroundings {
+    pub fn of_this_process() -> Self {
+        let folder = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        Self {
+            runs_dir_variable: folder("OPENADAPT_AGENT_RUNS_DIR"),
+            home: folder("HOME"),
+            current_dir: std::env::current_dir().unwrap_or_default(),
+        }
+    }
+}
+
+impl Flags {
+    pub fn resolve(self, around: &Surroundings) -> Result<ServeOptions, Refusal> {
+        let runs_enabled = self.allow_run || self.mode == Some(ModeFlag::Production);
+        let bundles = self.bundles.ok_or_else(|| {
+            Refusal::new("no workflows were named", "add --bundles DIR with a folder of compiled workflows")
+        })?;
+        if !bundles.is_dir() {
+            return Err(Refusal::new(
+                "--bundles doesn't name a folder that exists",
+                "give the folder of one bundle, or one whose sub-folders are bundles",
+            ));
+        }
+        if !runs_enabled && self.approval_mode.is_some() {
+            return Err(Refusal::new(
+                "--approval-mode goes with runs, and this server would only list workflows",
+                "add --mode production, or leave --approval-mode out",
+            ));
+        }
+        if !runs_enabled && self.allow_url_override {
+            return Err(Refusal::new(
+                "--allow-url-override goes with runs, and this server would only list workflows",
+                "add --mode production, or leave --allow-url-override out",
+            ));
+        }
+        let timeout = Duration::try_from_secs_f64(self.timeout).ok().filter(|timeout| !timeout.is_zero()).ok_or_else(
+            || Refusal::new("--timeout isn't a number of seconds above zero", "for ten minutes, write --timeout 600"),
+        )?;
+        let settings = FlowSettings {
+            url: self.url,
+            config: self.config.map(|file| around.current_dir.join(file)),
+            policy: self.policy,
+            approval_mode: self.approval_mode.and_then(|mode| Some(mode.to_possible_value()?.get_name().to_owned())),
+            extra: self.extra_run_arg,
+        };
+        if settings.config.as_ref().is_some_and(|file| !file.is_file()) {
+            return Err(Refusal::new("--config doesn't name a file that exists", "give Flow's deployment file"));
+        }
+        Ok(ServeOptions {
+            bundles: around.current_dir.join(bundles),
+            runs_dir: runs_dir(self.runs_dir, around)?,
+            runs_enabled,
+            flow: FlowCommand::new(&self.flow_cli, settings)?,
+            timeout,
+        })
+    }
+}
+
+fn runs_dir(flag: Option<PathBuf>, around: &Surroundings) -> Result<PathBuf, Refusal> {
+    if let Some(named) = flag.or_else(|| around.runs_dir_variable.clone()) {
+        return Ok(around.current_dir.join(expand_home(&named, around)));
+    }
+    if around.current_dir.join("runs/openadapt-agent").is_dir() {
+        return Err(Refusal::new(
+            "an older agent kept its records in ./runs here, and no runs folder was named",
+            "add --runs-dir ./runs to go on with them, or --runs-dir ~/.openadapt/runs to begin anew",
+        ));
+    }
+    let home = around.home.as_ref().ok_or_else(|| {
+        Refusal::new("there is no home folder to keep runs in", "add --runs-dir DIR or set OPENADAPT_AGENT_RUNS_DIR")
+    })?;
+    Ok(home.join(".openadapt/runs"))
+}
+
+fn expand_home(path: &Path, around: &Surroundings) -> PathBuf {
+    match (path.strip_prefix("~"), &around.home) {
+        (Ok(rest), Some(home)) => home.join(rest),
+        _ => path.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

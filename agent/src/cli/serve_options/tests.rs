@@ -1,0 +1,70 @@
+use clap::Parser;
+
+use super::*;
+
+#[derive(Debug, Parser)]
+struct Line {
+    #[command(flatten)]
+    flags: Flags,
+}
+
+fn resolve(words: &[&str], around: &Surroundings) -> Result<ServeOptions, Refusal> {
+    let line = Line::try_parse_from([&["serve"], words].concat()).expect("clap accepts the words");
+    line.flags.resolve(around)
+}
+
+fn at_home(home: &tempfile::TempDir) -> Surroundings {
+    Surroundings {
+        runs_dir_variable: None,
+        home: Some(home.path().join("home")),
+        current_dir: home.path().to_owned(),
+    }
+}
+
+#[test]
+fn bundles_alone_only_list_and_either_spelling_runs() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let enabled = |words: &[&str]| resolve(words, &at_home(&home)).map(|options| options.runs_enabled);
+    assert_eq!(enabled(&["--bundles", "/"]), Ok(false));
+    assert_eq!(enabled(&["--bundles", "/", "--allow-run"]), Ok(true));
+    assert_eq!(enabled(&["--bundles", "/", "--mode", "production"]), Ok(true));
+}
+
+#[test]
+fn the_runs_folder_is_the_flag_then_the_variable_then_the_home() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let mut around = at_home(&home);
+    let runs = |words: &[&str], around: &Surroundings| resolve(words, around).map(|options| options.runs_dir);
+    assert_eq!(runs(&["--bundles", "/"], &around), Ok(home.path().join("home/.openadapt/runs")));
+    around.runs_dir_variable = Some("/variable".into());
+    assert_eq!(runs(&["--bundles", "/"], &around), Ok("/variable".into()));
+    assert_eq!(runs(&["--bundles", "/", "--runs-dir", "~/mine"], &around), Ok(home.path().join("home/mine")));
+}
+
+#[test]
+fn an_older_runs_folder_here_is_never_passed_over_silently() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    std::fs::create_dir_all(home.path().join("runs/openadapt-agent")).expect("a folder");
+    assert!(resolve(&["--bundles", "/"], &at_home(&home)).is_err());
+    assert!(resolve(&["--bundles", "/", "--runs-dir", "runs"], &at_home(&home)).is_ok());
+}
+
+#[test]
+fn flags_that_cannot_stand_together_are_refused_with_a_hint() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    for words in [
+        &["--mode", "production"][..],
+        &["--allow-run"],
+        &["--bundles", "/no/such/folder"],
+        &["--bundles", "/", "--approval-mode", "each_item"],
+        &["--bundles", "/", "--allow-url-override"],
+        &["--bundles", "/", "--allow-run", "--timeout", "0"],
+        &["--bundles", "/", "--allow-run", "--timeout", "nan"],
+        &["--bundles", "/", "--allow-run", "--config", "/no/such/file"],
+        &["--bundles", "/", "--allow-run", "--flow-cli", ""],
+        &["--bundles", "/", "--allow-run", "--extra-run-arg=--approve-unverified-writes"],
+    ] {
+        let refusal = resolve(words, &at_home(&home)).expect_err("these words are refused");
+        assert!(!refusal.hint.is_empty(), "{words:?}");
+    }
+}

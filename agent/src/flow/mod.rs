@@ -1,0 +1,8 @@
+//! Everything that knows how Flow is started and what it leaves behind. Nothing here decides what a run may be called.
+
+pub mod approval;
+pub mod canonical;
+pub mod command;
+pub mod pause;
+pub mod report;
+pub mod run_dir;

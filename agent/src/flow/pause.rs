@@ -1,0 +1,99 @@
+//! The durable pause of a run, read as Flow's own attention queue would show it. What can't be verified is an open pause of
+//! no known category. Source: *The result contract*, "A failed Needs Attention lookup counts as an open pause".
+
+use hmac::{Hmac, Mac};
+use sha2::Sha256;
+
+use super::canonical::Tree;
+use super::run_dir::{Found, FoundTree, RunDir};
+use crate::contract::evidence::{Pause, PauseCategory};
+
+const SIZE_LIMIT: usize = 16 << 20;
+const KEY_LENGTH: usize = 32;
+const UNVERIFIED: Pause = Pause::Open(PauseCategory::Other);
+
+/// Members of a capability that older versions signed without.
+const UNSIGNED_BEFORE: [(&str, i64); 3] =
+    [("event_sequence", 2), ("source_identity_required", 3), ("source_identity", 3)];
+
+pub fn read(run_dir: &RunDir) -> Pause {
+    let pending = match run_dir.read_tree("pending_escalation.json", SIZE_LIMIT) {
+        FoundTree::Nothing if run_dir.has("pending_escalation.json.enc") => return UNVERIFIED,
+        FoundTree::Nothing => return Pause::None,
+        FoundTree::Unusable => return UNVERIFIED,
+        FoundTree::Tree(pending) => pending,
+    };
+    if !is_signed_for(run_dir, &pending) {
+        return UNVERIFIED;
+    }
+    let category =
+        pending.get("category").and_then(Tree::as_text).map_or(PauseCategory::Other, PauseCategory::from_flow);
+    match pending.get("status").and_then(Tree::as_text) {
+        Some("rejected") => Pause::Rejected(category),
+        Some("pending" | "approved" | "continuing") => Pause::Open(category),
+        _ => UNVERIFIED,
+    }
+}
+
+/// Digest of a pause, whatever has been decided on it since: the whole object with its status set back to `pending`.
+pub fn pause_digest(pending: &Tree) -> Option<String> {
+    let mut pending = pending.clone();
+    pending.as_map_mut()?.insert("status".to_owned(), Tree::text("pending"));
+    Some(format!("sha256:{}", pending.sha256_hex()))
+}
+
+/// The part of a capability that its digest and its signature are made over.
+pub fn unsigned_capability(capability: &Tree) -> Option<Tree> {
+    let version = capability.get("schema_version").and_then(Tree::as_i64)?;
+    let mut unsigned = capability.clone();
+    let members = unsigned.as_map_mut()?;
+    members.remove("signature");
+    for (member, since) in UNSIGNED_BEFORE {
+        if version < since {
+            members.remove(member);
+        }
+    }
+    Some(unsigned)
+}
+
+fn is_signed_for(run_dir: &RunDir, pending: &Tree) -> bool {
+    let FoundTree::Tree(capability) = run_dir.read_tree("attended_capability.json", SIZE_LIMIT) else { return false };
+    let Some(key) = capability_key(run_dir) else { return false };
+    let bound = |member: &str| capability.get(member).is_some() && capability.get(member) == pending.get(member);
+    let digest = pause_digest(pending);
+    signature_holds(&capability, &key)
+        && bound("run_id")
+        && bound("step_id")
+        && digest.is_some()
+        && digest.as_deref() == capability.get("pause_digest").and_then(Tree::as_text)
+}
+
+fn capability_key(run_dir: &RunDir) -> Option<Vec<u8>> {
+    match run_dir.read_with_mode(".attended_capability.key", KEY_LENGTH) {
+        (Found::Bytes(key), mode) if key.len() == KEY_LENGTH && mode & 0o077 == 0 => Some(key),
+        _ => None,
+    }
+}
+
+fn signature_holds(capability: &Tree, key: &[u8]) -> bool {
+    let signature = capability
+        .get("signature")
+        .and_then(Tree::as_text)
+        .and_then(|text| text.strip_prefix("hmac-sha256:"))
+        .and_then(bytes_of_hex);
+    let (Some(signature), Some(unsigned), Ok(mut mac)) =
+        (signature, unsigned_capability(capability), Hmac::<Sha256>::new_from_slice(key))
+    else {
+        return false;
+    };
+    mac.update(&unsigned.canonical_bytes());
+    mac.verify_slice(&signature).is_ok()
+}
+
+fn bytes_of_hex(text: &str) -> Option<Vec<u8>> {
+    let pairs = text.as_bytes().chunks(2).map(|pair| std::str::from_utf8(pair).ok());
+    pairs.map(|pair| u8::from_str_radix(pair.filter(|pair| pair.len() == 2)?, 16).ok()).collect()
+}
+
+#[cfg(test)]
+mod tests;

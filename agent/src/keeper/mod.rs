@@ -1,0 +1,68 @@
+//! The run keeper: a small process that owns one Flow run, so that a server may come and go. It holds no policy, reads no
+//! report for meaning and writes no result. Source: design, *The run keeper*.
+
+mod drain;
+mod flow_process;
+mod time_limit;
+
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::Context;
+
+use crate::flow::report;
+use crate::flow::run_dir::RunDir;
+use crate::runs::clock::utc_now;
+use crate::runs::dispatch::{Claimed, Dispatch, Entry, ExitFacts, FlowEnd, Order, PRINTED, enter};
+use crate::runs::root::StoreRoot;
+use flow_process::FlowRun;
+
+/// Runs one dispatch to its end. Whatever goes wrong before Flow has started is written down as "never started".
+pub fn keep(dispatch_dir: &Path) -> anyhow::Result<()> {
+    // Fails only for a process that leads a group already, which is as far from the server's group as this wants to be.
+    let _ = rustix::process::setsid();
+    let root = StoreRoot::open(runs_dir_of(dispatch_dir).context("the dispatch folder isn't in a runs folder")?)?;
+    let Entry::Claimed(claimed) = enter(dispatch_dir)? else { return Ok(()) };
+    let order = claimed.intent().order.clone();
+    let (facts, run) = run(&order);
+    // The run's end is written down whatever becomes of the rest; the next server sweeps what is left.
+    let _ = Dispatch::new(&root).discard_params(&order.run_id);
+    let _ = write_printed(&claimed, &run);
+    claimed.finish(&facts)?;
+    Ok(())
+}
+
+fn run(order: &Order) -> (ExitFacts, FlowRun) {
+    let limit = Duration::from_millis(order.time_limit_ms);
+    let reused = RunDir::open(&order.run_dir).exists();
+    let run = if reused { None } else { flow_process::run(&order.argv, &order.run_dir, limit) };
+    let never_started = run.is_none();
+    let run = run.unwrap_or_default();
+    let facts = ExitFacts {
+        end: match (run.exit_code, run.signal) {
+            _ if never_started => FlowEnd::NeverStarted,
+            (Some(code), _) => FlowEnd::Exited(code),
+            (None, signal) => FlowEnd::Signaled(signal.unwrap_or_default()),
+        },
+        timed_out: run.timed_out,
+        started_at: run.started_at.clone(),
+        ended_at: utc_now(),
+        seconds: run.lasted.as_secs_f64(),
+        report_sha256: if never_started { None } else { report::digest(&RunDir::open(&order.run_dir)) },
+    };
+    (facts, run)
+}
+
+fn write_printed(claimed: &Claimed, run: &FlowRun) -> std::io::Result<()> {
+    for (name, bytes) in PRINTED.into_iter().zip([&run.stdout, &run.stderr]) {
+        if !bytes.is_empty() {
+            claimed.folder().write_durable(name, bytes)?;
+        }
+    }
+    Ok(())
+}
+
+/// `<runs>/openadapt-agent/dispatch/<run_id>` to `<runs>`.
+fn runs_dir_of(dispatch_dir: &Path) -> Option<&Path> {
+    dispatch_dir.ancestors().nth(3)
+}

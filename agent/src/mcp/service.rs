@@ -1,0 +1,147 @@
+//! The service that rmcp dispatches to: the bridge behind a guard for panics and cancellation.
+
+use std::any::Any;
+use std::future::{Future, poll_fn};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
+
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, ClientNotification, ClientRequest, CustomResult, ErrorCode,
+    ListToolsResult, PaginatedRequestParams, ServerConfig, ServerResult,
+};
+use rmcp::service::{NotificationContext, RequestContext, Service};
+use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde_json::Value;
+
+use super::answer;
+use super::envelope::Fault;
+use crate::bridge::host::{ClientTraits, ToolAnswer, ToolHost};
+
+/// What rmcp serves.
+pub struct HostService<H> {
+    handler: Handler<H>,
+}
+
+impl<H: ToolHost> HostService<H> {
+    pub fn new(host: Arc<H>, config: ServerConfig) -> Self {
+        Self { handler: Handler { host, config } }
+    }
+
+    async fn answer(
+        &self,
+        request: ClientRequest,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ServerResult, ErrorData> {
+        let client = client_traits(&context);
+        let lists_tools = matches!(request, ClientRequest::ListToolsRequest(_));
+        let result = self.handler.handle_request(request, context).await?;
+        if !lists_tools {
+            return Ok(result);
+        }
+        // rmcp's own type for a tool keeps only the keys that it knows, so it gives the frame and the rows go in as they
+        // are.
+        let mut list = serde_json::to_value(result).map_err(|_| internal())?;
+        let rows = self.handler.host.tools(client).into_iter().map(answer::tool).collect();
+        if let Value::Object(list) = &mut list {
+            list.insert("tools".to_owned(), Value::Array(rows));
+        }
+        Ok(ServerResult::CustomResult(CustomResult::new(list)))
+    }
+}
+
+impl<H: ToolHost> Service<RoleServer> for HostService<H> {
+    async fn handle_request(
+        &self,
+        request: ClientRequest,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ServerResult, ErrorData> {
+        let cancelled = context.ct.clone();
+        tokio::select! {
+            biased;
+            answer = unpanicked(self.answer(request, context)) => answer.unwrap_or_else(|_| Err(internal())),
+            // The answer of a cancelled request goes nowhere.
+            () = cancelled.cancelled() => Err(internal()),
+        }
+    }
+
+    async fn handle_notification(
+        &self,
+        _: ClientNotification,
+        _: NotificationContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        Ok(())
+    }
+
+    fn get_info(&self) -> ServerConfig {
+        self.handler.config.clone()
+    }
+}
+
+struct Handler<H> {
+    host: Arc<H>,
+    config: ServerConfig,
+}
+
+impl<H: ToolHost> ServerHandler for Handler<H> {
+    fn get_info(&self) -> ServerConfig {
+        self.config.clone()
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        Ok(ListToolsResult::default())
+    }
+
+    async fn call_tool(
+        &self,
+        params: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let client = client_traits(&context);
+        let work = async {
+            match self.host.call(&params.name, params.arguments.unwrap_or_default(), client).await {
+                ToolAnswer::Object(object) => {
+                    Ok(answer::object(object, self.host.has_output_schema(&params.name, client)))
+                }
+                ToolAnswer::Refused(sentence) => Ok(answer::refused(sentence)),
+                ToolAnswer::UnknownTool => Err(ErrorData::from(Fault::TOOL)),
+            }
+        };
+        let result = unpanicked(work).await.unwrap_or_else(|_| Ok(answer::refused(answer::FAILED_SAFELY)))?;
+        Ok(CallToolResponse::Complete(result))
+    }
+}
+
+impl From<Fault> for ErrorData {
+    fn from(fault: Fault) -> Self {
+        Self::new(ErrorCode(fault.code), fault.message, None)
+    }
+}
+
+fn internal() -> ErrorData {
+    Fault::INTERNAL.into()
+}
+
+/// In either era: `elicitation` is there, and has `form` or lacks `url`.
+fn client_traits(context: &RequestContext<RoleServer>) -> ClientTraits {
+    let elicitation = context.client_capabilities().and_then(|it| it.elicitation);
+    ClientTraits { form_elicitation: elicitation.is_some_and(|it| it.form.is_some() || it.url.is_none()) }
+}
+
+/// What was thrown is the panic hook's business.
+type Thrown = Box<dyn Any + Send>;
+
+async fn unpanicked<F: Future>(work: F) -> Result<F::Output, Thrown> {
+    let mut work = pin!(work);
+    poll_fn(|cx| match catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(cx))) {
+        Ok(Poll::Ready(output)) => Poll::Ready(Ok(output)),
+        Ok(Poll::Pending) => Poll::Pending,
+        Err(thrown) => Poll::Ready(Err(thrown)),
+    })
+    .await
+}

@@ -1,0 +1,129 @@
+//! The part of the service that blocks: catalogue, store and ledger.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use crate::cli::ServeOptions;
+use crate::contract::ids::RunId;
+use crate::contract::outcome::Mode;
+use crate::contract::reason::Reason;
+use crate::contract::result::{ResultFacts, RunResult};
+use crate::flow::command::FlowCommand;
+use crate::refusal::Refusal;
+use crate::runs::ledger::{Ledger, LedgerFault};
+use crate::runs::record::RecordRead;
+use crate::runs::{RunStore, StoreError};
+use crate::workflows::Catalog;
+
+pub struct Core {
+    pub(super) catalog: Catalog,
+    pub(super) store: RunStore,
+    pub(super) flow: FlowCommand,
+    pub(super) timeout: Duration,
+    runs_enabled: bool,
+    /// Opened when first needed: a server that only reads may never need it.
+    ledger: Mutex<Option<Arc<Ledger>>>,
+}
+
+impl Core {
+    pub fn open(options: &ServeOptions) -> Result<Self, Refusal> {
+        let catalog = Catalog::discover(&options.bundles).map_err(|fault| {
+            Refusal::new(fault.to_string(), "name a folder of compiled workflows with --bundles DIR")
+        })?;
+        let refusal = |fault: StoreError| Refusal::new(fault.to_string(), fault.hint());
+        let core = Self {
+            catalog,
+            store: RunStore::open(&options.runs_dir).map_err(refusal)?,
+            flow: options.flow.clone(),
+            timeout: options.timeout,
+            runs_enabled: options.runs_enabled,
+            ledger: Mutex::default(),
+        };
+        if core.runs_enabled {
+            core.ledger().map_err(|fault| refusal(fault.into()))?;
+        }
+        core.say_what_is_left_out();
+        Ok(core)
+    }
+
+    pub fn catalog(&self) -> &Catalog {
+        &self.catalog
+    }
+
+    pub fn runs_enabled(&self) -> bool {
+        self.runs_enabled
+    }
+
+    pub fn mode(&self) -> Mode {
+        Mode::Production
+    }
+
+    pub fn dispatch_folder(&self, run_id: &RunId) -> PathBuf {
+        self.store.dispatch().folder(run_id)
+    }
+
+    /// The answer for a run that goes on.
+    pub fn going_on(&self, run_id: &RunId, reason: Reason) -> Result<RunResult, StoreError> {
+        let unfinished = RunResult { reason, ..self.unfinished(run_id) };
+        Ok(match self.store.read(run_id)? {
+            RecordRead::Valid(record) => RunResult {
+                request_id: record.request_id,
+                workflow: record.workflow,
+                mode: record.mode,
+                ..unfinished
+            },
+            RecordRead::Missing | RecordRead::Corrupt => unfinished,
+        })
+    }
+
+    pub fn unfinished(&self, run_id: &RunId) -> RunResult {
+        RunResult {
+            reason: Reason::Running,
+            run_id: Some(run_id.clone()),
+            request_id: None,
+            workflow: None,
+            mode: self.mode(),
+            replayed: false,
+            facts: ResultFacts::default(),
+        }
+    }
+
+    /// Takes back a dispatch that no keeper has claimed. One that was claimed is its keeper's.
+    pub fn revoke_unclaimed(&self, run_id: &RunId) {
+        if let Err(fault) = self.store.dispatch().revoke(run_id, self.store.server_id()) {
+            tracing::warn!("a dispatch couldn't be revoked: {fault}");
+        }
+    }
+
+    /// Clears away what dead servers and keepers left behind.
+    pub fn sweep(&self) {
+        if let Err(fault) = self.store.sweep() {
+            tracing::warn!("what dead servers left behind couldn't be cleared away: {fault}");
+        }
+    }
+
+    pub(super) fn ledger(&self) -> Result<Arc<Ledger>, LedgerFault> {
+        let mut opened = self.ledger.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(ledger) = &*opened {
+            return Ok(Arc::clone(ledger));
+        }
+        let ledger = Arc::new(self.store.open_ledger()?);
+        if let Some(reason) = ledger.fallback_reason() {
+            tracing::warn!("plain claim files stand in for Flow's ledger on this runs folder: {reason}");
+        }
+        Ok(Arc::clone(opened.insert(ledger)))
+    }
+
+    /// Opaque ids and fixed sentences: neither a label nor a path nor a text of a card.
+    fn say_what_is_left_out(&self) {
+        for workflow in self.catalog.iter() {
+            if let Some(fault) = &workflow.load_error {
+                tracing::warn!("{} is unavailable: {fault}", workflow.public_id);
+            }
+            if let Some(problem) = &workflow.card_problem {
+                tracing::warn!("the card of {} is ignored: {problem}", workflow.public_id);
+            }
+        }
+    }
+}

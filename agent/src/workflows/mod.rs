@@ -1,0 +1,21 @@
+//! What can be run here: the bundles in a folder, the cards that describe them and the inputs they take.
+
+mod anatomy;
+mod bundle;
+mod card;
+mod catalog;
+mod defaults;
+mod files;
+mod identity;
+mod inputs;
+mod integrity;
+mod moment;
+mod shape;
+#[cfg(test)]
+mod testing;
+mod wording;
+
+pub use bundle::LoadError;
+pub use card::{Card, CardProblem};
+pub use catalog::{Catalog, CatalogError, Workflow};
+pub use inputs::{CheckedInputs, InputSet, Omitted};
