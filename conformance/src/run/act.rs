@@ -30,7 +30,12 @@ pub async fn act(world: &World<'_>, index: usize, written: &Action) -> Result<()
         Action::Call(_) => Ok(written.clone()),
         other => world.variables.borrow_mut().resolve(other),
     };
-    let action: Action = resolved.map_err(|error| acting.scenario_fault(error.to_string()))?;
+    let mut action: Action = resolved.map_err(|error| acting.scenario_fault(error.to_string()))?;
+    if let Action::Join(join) = &mut action
+        && let Some((_, first)) = world.background.borrow().get(&join.join)
+    {
+        join.wanted = first.and(&join.wanted);
+    }
     let (action, outcome) = match action {
         Action::Call(call) => {
             let (call, outcome) = answers::call(&acting, &call).await?;

@@ -80,9 +80,9 @@ async fn collect(world: &World<'_>, evidence: &mut Evidence) {
         let seen = server.seen().await;
         evidence.servers.push(seen);
     }
+    evidence.files = files(world);
     (evidence.frames, evidence.exchanges, evidence.journal) = world.transcript.take();
     evidence.steps = world.steps.take();
-    evidence.files = files(world);
     evidence.ledger = SeenLedger::read(&world.folders.store().join("ledger.sqlite"));
     evidence.canaries = world.variables.borrow().canaries().clone();
 }
@@ -144,6 +144,13 @@ fn files(world: &World<'_>) -> Vec<SeenFile> {
     let planted = world.planted.borrow();
     let mut seen = walk(&folders.world);
     seen.retain(|file| !own.iter().any(|own| file.path.starts_with(own)));
+    for path in world.transcript.journal().iter().filter_map(|line| line.text("params_path")) {
+        let elsewhere = !path.starts_with(&*folders.world.to_string_lossy());
+        let params = SeenFile::look(path.as_ref());
+        if elsewhere && params.kind.is_some() {
+            seen.push(params);
+        }
+    }
     for file in &mut seen {
         file.planted = planted.iter().any(|before| before.path == file.path && (before.kind, &before.text, before.mode) == (file.kind, &file.text, file.mode));
     }

@@ -71,7 +71,7 @@ fn find(
     let pid = line.and_then(|line: &JournalLine| match name {
         ProcessName::Keeper => line.number("ppid"),
         ProcessName::FlowGroup => line.number("pgid"),
-        ProcessName::Grandchild(_) => line.number("grandchild_pid").or_else(|| line.number("child")).or_else(|| line.pid()),
+        ProcessName::Grandchild(_) => line.number("child_pid"),
         _ => line.pid(),
     });
     pid.ok_or_else(unknown)
