@@ -15,7 +15,8 @@ fn main() -> io::Result<()> {
         let name = file.strip_prefix(&root).unwrap_or(file).display().to_string().replace('\\', "/");
         println!("cargo::rerun-if-changed={}", file.display());
         let path = file.canonicalize()?;
-        writeln!(source, "    ({name:?}, include_str!({:?})),", path.display().to_string()).map_err(io::Error::other)?;
+        writeln!(source, "    ({name:?}, include_str!({:?})),", path.display().to_string())
+            .map_err(io::Error::other)?;
     }
     source.push_str("];\n");
     fs::write(PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default()).join("scenarios.rs"), source)

@@ -7,7 +7,8 @@ use crate::workflows::Omitted;
 
 const HOW_TO_RUN: &str = "Call run_workflow with a workflow's name, its inputs and your own request_id. Keep the request_id for repeats of \
                           the same work.";
-const RUNS_DISABLED_NOTE: &str = "This server only lists workflows. The operator can start it with --mode production to run them.";
+const RUNS_DISABLED_NOTE: &str =
+    "This server only lists workflows. The operator can start it with --mode production to run them.";
 
 pub fn workflows(service: &Service) -> Map<String, Value> {
     let runs = service.runs_enabled();

@@ -13,7 +13,9 @@ pub fn refused(command: &str, refusal: &Refusal) -> ExitCode {
 
 /// A fault that nobody expected. It is told apart from a refusal, and asks to be reported.
 pub fn bug(command: &str, fault: &anyhow::Error) -> ExitCode {
-    to_stderr(&format!("{command}: this is a fault of openadapt-agent: {fault:#}\n\nhint: please report it with this line.\n"));
+    to_stderr(&format!(
+        "{command}: this is a fault of openadapt-agent: {fault:#}\n\nhint: please report it with this line.\n"
+    ));
     ExitCode::from(exit::BUG)
 }
 

@@ -114,9 +114,10 @@ impl Flags {
                 "add --mode production, or leave --allow-url-override out",
             ));
         }
-        let timeout = Duration::try_from_secs_f64(self.timeout).ok().filter(|timeout| !timeout.is_zero()).ok_or_else(
-            || Refusal::new("--timeout isn't a number of seconds above zero", "for ten minutes, write --timeout 600"),
-        )?;
+        let timeout =
+            Duration::try_from_secs_f64(self.timeout).ok().filter(|timeout| !timeout.is_zero()).ok_or_else(|| {
+                Refusal::new("--timeout isn't a number of seconds above zero", "for ten minutes, write --timeout 600")
+            })?;
         let settings = FlowSettings {
             url: self.url,
             config: self.config.map(|file| around.current_dir.join(file)),

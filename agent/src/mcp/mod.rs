@@ -12,7 +12,6 @@ mod line;
 pub mod log;
 mod outbox;
 mod params;
-#[cfg(unix)]
 pub mod process;
 mod salvage;
 mod serve;

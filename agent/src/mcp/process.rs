@@ -5,8 +5,6 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use tokio::signal::unix::{SignalKind, signal};
-
 use super::closing::Ended;
 use super::serve::{ServerFace, serve};
 use super::wire::Wire;
@@ -15,8 +13,8 @@ use crate::bridge::host::ToolHost;
 /// From the moment that the process is asked to end, it lives no longer than this, whatever blocks.
 const LAST_RESORT: Duration = Duration::from_millis(950);
 
-/// Serves standard input and output until the client leaves, or SIGTERM, SIGINT or SIGHUP. The caller then exits with
-/// 0. `host` is made within the runtime.
+/// Serves standard input and output until the client leaves, or SIGTERM, SIGINT or SIGHUP (Ctrl-C where there are none).
+/// The caller then exits with 0. `host` is made within the runtime.
 ///
 /// # Errors
 /// When the runtime, the signals or the standard streams can't be set up.
@@ -34,6 +32,16 @@ pub fn serve_stdio<H: ToolHost>(face: ServerFace, host: impl FnOnce() -> Arc<H>)
 
 /// Ready at the first signal. A thread then sees to it that the process ends even if the runtime never runs again.
 fn asked_to_end() -> io::Result<impl Future<Output = ()> + Send> {
+    let signalled = signalled()?;
+    Ok(async {
+        signalled.await;
+        last_resort();
+    })
+}
+
+#[cfg(unix)]
+fn signalled() -> io::Result<impl Future<Output = ()> + Send> {
+    use tokio::signal::unix::{SignalKind, signal};
     let mut term = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut hangup = signal(SignalKind::hangup())?;
@@ -43,7 +51,15 @@ fn asked_to_end() -> io::Result<impl Future<Output = ()> + Send> {
             _ = interrupt.recv() => {}
             _ = hangup.recv() => {}
         }
-        last_resort();
+    })
+}
+
+#[cfg(not(unix))]
+fn signalled() -> io::Result<impl Future<Output = ()> + Send> {
+    Ok(async {
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
     })
 }
 

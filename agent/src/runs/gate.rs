@@ -13,8 +13,8 @@ use crate::contract::ids::{RequestId, RunId};
 use crate::contract::outcome::Mode;
 
 pub use begin::RequestGate;
-pub(super) use history::History;
 pub use decide::{Decision, Known, Standing, Work, decide, ledger_forbids};
+pub(super) use history::History;
 
 /// A call that passed every check before the gate.
 #[derive(Debug, Clone)]

@@ -6,8 +6,8 @@ use serde_json::Value;
 use super::core::Core;
 use crate::bridge::arguments::RunWorkflowArguments;
 use crate::contract::ids::RunId;
-use crate::contract::reason::Reason;
 use crate::contract::invalid_input::InvalidInput;
+use crate::contract::reason::Reason;
 use crate::contract::result::{ResultFacts, RunResult};
 use crate::runs::StoreError;
 use crate::runs::clock::utc_now;
@@ -36,16 +36,18 @@ impl Core {
 
     fn admitted(&self, arguments: &RunWorkflowArguments) -> Result<(&Workflow, CheckedInputs), Refused> {
         let workflow = self.catalog.by_name(&arguments.workflow).ok_or(Refused::of(Reason::UnknownWorkflow))?;
-        let refused = |reason| Refused { reason, workflow: Some(workflow.name().to_owned()), invalid_inputs: Vec::new() };
+        let refused =
+            |reason| Refused { reason, workflow: Some(workflow.name().to_owned()), invalid_inputs: Vec::new() };
         workflow.recheck().map_err(|_| refused(Reason::WorkflowUnavailable))?;
         if !self.runs_enabled() {
             return Err(refused(Reason::RunsDisabled));
         }
         let given = Value::Object(arguments.inputs.clone());
-        let inputs = workflow.card.inputs.check(&given, Omitted::Refused).map_err(|problems| Refused {
-            invalid_inputs: problems,
-            ..refused(Reason::InvalidInput)
-        })?;
+        let inputs = workflow
+            .card
+            .inputs
+            .check(&given, Omitted::Refused)
+            .map_err(|problems| Refused { invalid_inputs: problems, ..refused(Reason::InvalidInput) })?;
         Ok((workflow, inputs))
     }
 
@@ -80,7 +82,7 @@ impl Core {
             facts,
         };
         if let Some(stored) = StoredResult::of(&result) {
-            self.store.write(&RunRecord {
+            let record = RunRecord {
                 run_id,
                 request_id: Some(arguments.request_id.clone()),
                 workflow,
@@ -88,9 +90,10 @@ impl Core {
                 started_at: utc_now(),
                 process: self.store.this_process(),
                 attempt: None,
-                phase: Phase::Finished { finished_at: utc_now(), updated_at: None, result: stored },
+                phase: Phase::Running,
                 evidence: serde_json::Map::new(),
-            })?;
+            };
+            self.store.write(&record.finished(stored))?;
         }
         Ok(Begun::Answer(Box::new(result)))
     }

@@ -13,9 +13,9 @@ use crate::contract::outcome::Outcome;
 use crate::contract::reason::Reason;
 use crate::contract::result::{ResultFacts, Technical};
 use crate::flow::canonical::hex;
+use crate::flow::pause;
 use crate::flow::report::{self, Binding};
 use crate::flow::run_dir::RunDir;
-use crate::flow::pause;
 use crate::runs::dispatch::{ExitFacts, FlowEnd};
 
 /// What a run came to.
@@ -64,15 +64,13 @@ pub fn again(run_id: &RunId, run_dir: &Path, known: &Classified) -> Option<Class
     let reason = match (&found.evidence, pause) {
         (ReportEvidence::Consistent(_), _) if !same_run => return None,
         (ReportEvidence::Consistent(report), Pause::None) if proves_no_effect(report) => return None,
-        (ReportEvidence::Consistent(_), _) => {
-            reason_for(&Evidence {
-                end: ProcessEnd::Unknown,
-                report: found.evidence.clone(),
-                pause,
-                run_dir_left: true,
-                refused_checks: Vec::new(),
-            })
-        }
+        (ReportEvidence::Consistent(_), _) => reason_for(&Evidence {
+            end: ProcessEnd::Unknown,
+            report: found.evidence.clone(),
+            pause,
+            run_dir_left: true,
+            refused_checks: Vec::new(),
+        }),
         (ReportEvidence::Untrusted, _) if no_pause_file(&folder) && replaced(&found.binding, &known.binding) => {
             Reason::ResultUnreadable
         }
@@ -88,7 +86,11 @@ pub fn again(run_id: &RunId, run_dir: &Path, known: &Classified) -> Option<Class
         facts.model_calls = report.model_calls;
     }
     facts.needs_attention_id = listed_for_attention(reason, &found.evidence).then(|| attention_id(run_id));
-    Some(Classified { reason, facts, binding: Binding { run_id_sha256: known.binding.run_id_sha256.clone(), ..found.binding } })
+    Some(Classified {
+        reason,
+        facts,
+        binding: Binding { run_id_sha256: known.binding.run_id_sha256.clone(), ..found.binding },
+    })
 }
 
 /// First 24 hex digits of the digest of the run folder's path below the runs folder. Source: Flow's attention queue.
@@ -140,18 +142,13 @@ fn facts_of(run_id: &RunId, reason: Reason, evidence: &Evidence, exit: &ExitFact
 }
 
 fn technical(report: &ReportFacts) -> Technical {
-    Technical {
-        execution: report.execution,
-        transaction: report.transaction,
-        approval_mode: report.approval_mode,
-        }
+    Technical { execution: report.execution, transaction: report.transaction, approval_mode: report.approval_mode }
 }
 
 /// Flow's queue lists a run whose report it can read, unless that report is a success with nothing left to decide.
 fn listed_for_attention(reason: Reason, report: &ReportEvidence) -> bool {
     let ReportEvidence::Consistent(report) = report else { return false };
-    let settled = report.success == Some(true)
-        && matches!(report.execution, None | Some(ExecutionOutcome::Verified));
+    let settled = report.success == Some(true) && matches!(report.execution, None | Some(ExecutionOutcome::Verified));
     let decidable = matches!(reason.outcome(), Outcome::NeedsReview | Outcome::NotSureIfSaved);
     decidable && !settled && !matches!(reason, Reason::TimedOut | Reason::ResultUnreadable)
 }

@@ -67,12 +67,9 @@ impl Core {
     pub fn going_on(&self, run_id: &RunId, reason: Reason) -> Result<RunResult, StoreError> {
         let unfinished = RunResult { reason, ..self.unfinished(run_id) };
         Ok(match self.store.read(run_id)? {
-            RecordRead::Valid(record) => RunResult {
-                request_id: record.request_id,
-                workflow: record.workflow,
-                mode: record.mode,
-                ..unfinished
-            },
+            RecordRead::Valid(record) => {
+                RunResult { request_id: record.request_id, workflow: record.workflow, mode: record.mode, ..unfinished }
+            }
             RecordRead::Missing | RecordRead::Corrupt => unfinished,
         })
     }

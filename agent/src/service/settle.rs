@@ -46,15 +46,13 @@ impl Core {
             RecordRead::Valid(record) => record,
             read => return self.without_record(run_id, &read),
         };
-        let end = match &record.phase {
-            Phase::Finished { result, .. } if result.reason.outcome() == Outcome::NeedsReview => {
-                match self.reviewed(&record, result) {
-                    Some(decided) => decided,
-                    None => return Ok(ended(&record, result)),
-                }
-            }
-            Phase::Finished { result, .. } => return self.finished(&record, result),
-            Phase::Running => match self.end_of(&record)? {
+        let end = match record.result() {
+            Some(result) if result.reason.outcome() == Outcome::NeedsReview => match self.reviewed(&record, result) {
+                Some(decided) => decided,
+                None => return Ok(ended(&record, result)),
+            },
+            Some(result) => return self.finished(&record, result),
+            None => match self.end_of(&record)? {
                 Some(end) => end,
                 None => return Ok(self.going(&record)),
             },
@@ -108,11 +106,8 @@ impl Core {
     }
 
     fn reviewed(&self, record: &RunRecord, result: &StoredResult) -> Option<Classified> {
-        let known = Classified {
-            reason: result.reason,
-            facts: result.facts.clone(),
-            binding: binding_of(&record.evidence),
-        };
+        let known =
+            Classified { reason: result.reason, facts: result.facts.clone(), binding: binding_of(&record.evidence) };
         let run_dir = self.store.root().run_dir(&record.run_id);
         classify::again(&record.run_id, &run_dir, &known).filter(|decided| decided.reason != known.reason)
     }
@@ -137,15 +132,10 @@ impl Core {
             read => return self.without_record(&seen.run_id, &read),
         };
         let result = RunResult { facts: end.facts.clone(), ..rendered(&record, end.reason) };
-        let (Some(stored), now) = (StoredResult::of(&result), utc_now()) else { return Ok(self.going(&record)) };
-        let phase = match &record.phase {
-            Phase::Running => Phase::Finished { finished_at: now, updated_at: None, result: stored },
-            Phase::Finished { finished_at, .. } => {
-                Phase::Finished { finished_at: finished_at.clone(), updated_at: Some(now), result: stored }
-            }
-        };
+        let Some(stored) = StoredResult::of(&result) else { return Ok(self.going(&record)) };
         let first_end = record.phase == Phase::Running;
-        self.store.write(&RunRecord { phase, evidence: evidence_of(&end.binding), ..(*record).clone() })?;
+        let bound = RunRecord { evidence: evidence_of(&end.binding), ..(*record).clone() };
+        self.store.write(&if first_end { bound.finished(stored) } else { bound.updated(stored) })?;
         if first_end {
             self.store.dispatch().discard_params(&record.run_id)?;
             self.tell_ledger(&record, end);
@@ -170,7 +160,7 @@ impl Core {
             return Ok(View::Unknown);
         }
         let origin = self.store.dispatch().intent(run_id)?.map(|intent| intent.order.of);
-        let mut record = RunRecord {
+        let record = RunRecord {
             run_id: run_id.clone(),
             request_id: origin.as_ref().and_then(|origin| origin.request_id.clone()),
             workflow: origin.as_ref().and_then(|origin| origin.workflow.clone()),
@@ -184,8 +174,7 @@ impl Core {
         let end = interrupted();
         let result = rendered(&record, end.reason);
         if let Some(stored) = StoredResult::of(&result) {
-            record.phase = Phase::Finished { finished_at: utc_now(), updated_at: None, result: stored };
-            self.store.replace_corrupt(&record)?;
+            self.store.replace_corrupt(&record.clone().finished(stored))?;
             self.tell_ledger(&record, &end);
         }
         Ok(View::Ended(Arc::new(result)))
@@ -236,7 +225,9 @@ fn ledger_outcome(reason: Reason, transaction: Option<TransactionOutcome>) -> Tr
         Reason::NotChecked => TransactionOutcome::CompletedUnverified,
         Reason::ChangeReversed => TransactionOutcome::RolledBack,
         Reason::Canceled => TransactionOutcome::Canceled,
-        Reason::PlatformError | Reason::AppUnreachable | Reason::WorkflowUnavailable => TransactionOutcome::FailedPlatform,
+        Reason::PlatformError | Reason::AppUnreachable | Reason::WorkflowUnavailable => {
+            TransactionOutcome::FailedPlatform
+        }
         Reason::NotReadyToRun | Reason::PolicyRefused | Reason::RunsDisabled => TransactionOutcome::RejectedPolicy,
         reason if reason.outcome() == Outcome::NeedsReview || reason == Reason::StoppedByPerson => {
             TransactionOutcome::HaltedBeforeEffect

@@ -87,12 +87,7 @@ impl Watch {
         receiver
     }
 
-    async fn look_after(
-        self: Arc<Self>,
-        run_id: RunId,
-        sender: watch::Sender<View>,
-        mut ended: Option<Ended>,
-    ) {
+    async fn look_after(self: Arc<Self>, run_id: RunId, sender: watch::Sender<View>, mut ended: Option<Ended>) {
         let tended = ended.is_some();
         loop {
             let view = self.look_once(&run_id).await;
@@ -125,7 +120,9 @@ impl Watch {
 
     async fn look_once(&self, run_id: &RunId) -> View {
         let (look, run_id) = (Arc::clone(&self.look), run_id.clone());
-        tokio::task::spawn_blocking(move || look(&run_id)).await.unwrap_or(View::Running { waiting_for_approval: false })
+        tokio::task::spawn_blocking(move || look(&run_id))
+            .await
+            .unwrap_or(View::Running { waiting_for_approval: false })
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<RunId, watch::Receiver<View>>> {

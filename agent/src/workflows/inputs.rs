@@ -8,11 +8,10 @@ use std::collections::BTreeMap;
 use regex::Regex;
 use serde_json::{Map, Number, Value, json};
 
-use crate::contract::invalid_input::InvalidInput;
 use super::shape::{Param, ParamType};
+use crate::contract::invalid_input::InvalidInput;
 
 pub use check::CheckedInputs;
-
 
 /// What happens to an input that a caller leaves out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

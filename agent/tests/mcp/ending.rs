@@ -1,5 +1,6 @@
 use openadapt_agent::mcp::Ended;
 use serde_json::json;
+use tokio::io::AsyncReadExt;
 
 use crate::world::{Client, call, initialize, modern, request};
 
@@ -37,10 +38,27 @@ async fn the_end_of_input_waits_for_no_call_that_never_ends_and_leaves_none_behi
     client.send(&call(2, "never", json!({}))).await;
     client.host.until_waiting(1).await;
     client.end_input();
-    assert_eq!(client.receive_or_end().await, None);
     let host = client.host.clone();
+    let mut output = client.output.take().expect("output is open");
     assert_eq!(client.ended().await, Ended::Eof);
     host.until_waiting(0).await;
+    let mut rest = String::new();
+    output.read_to_string(&mut rest).await.expect("UTF-8");
+    assert_eq!(rest, "");
+}
+
+#[tokio::test]
+async fn a_slow_reader_gets_the_last_answers_whole_and_none_for_what_was_cut() {
+    let mut client = Client::with_buffers(512);
+    client.initialize("2025-11-25", json!({})).await;
+    client.send(&call(1, "big", json!({ "bytes": 100_000 }))).await;
+    client.send(&call(2, "wait", json!({}))).await;
+    client.host.until_waiting(1).await;
+    client.end_input();
+    client.host.until_waiting(0).await;
+    assert_eq!(client.receive().await["id"], 1);
+    assert_eq!(client.receive_or_end().await, None);
+    assert_eq!(client.ended().await, Ended::Eof);
 }
 
 #[tokio::test]

@@ -4,12 +4,14 @@ use std::fs::File;
 use std::io::{Seek, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream as Socket;
+use std::time::Duration;
 
 use openadapt_agent::mcp::{Ended, Wire};
 use serde_json::json;
 use tokio::io::AsyncWriteExt;
 use tokio::net::UnixStream;
 use tokio::net::unix::pipe::{Receiver, Sender};
+use tokio::time::timeout;
 
 use crate::world::{Client, call, initialize, request};
 
@@ -50,6 +52,19 @@ async fn pipes_and_socketpairs_serve_alike() {
 }
 
 #[tokio::test]
+async fn serving_is_over_only_when_the_thread_behind_a_socket_has_passed_on_everything() {
+    let mut client = over_sockets();
+    client.initialize("2025-11-25", json!({})).await;
+    // More than the socket takes unread, less than the socket, the thread and its pipe take together.
+    client.send(&call(1, "big", json!({ "bytes": 260_000 }))).await;
+    client.end_input();
+    assert!(timeout(Duration::from_millis(150), &mut client.served).await.is_err(), "over with bytes still inside");
+    assert_eq!(client.receive().await["id"], 1);
+    assert_eq!(client.receive_or_end().await, None);
+    assert_eq!(client.ended().await, Ended::Eof);
+}
+
+#[tokio::test]
 async fn a_client_that_never_reads_and_leaves_is_noticed() {
     for mut client in [over_pipes(), over_sockets()] {
         client.initialize("2025-11-25", json!({})).await;
@@ -60,7 +75,7 @@ async fn a_client_that_never_reads_and_leaves_is_noticed() {
             }
             std::io::Result::Ok(())
         };
-        let blocked = tokio::time::timeout(std::time::Duration::from_millis(700), flood).await;
+        let blocked = timeout(Duration::from_millis(700), flood).await;
         assert!(blocked.is_err(), "the server stopped reading");
         drop(input);
         let _unread = client.output.take();
@@ -80,7 +95,7 @@ async fn a_reader_that_disappears_ends_it_quietly_on_pipes_and_sockets() {
             }
             std::io::Result::Ok(())
         };
-        let _ = tokio::time::timeout(crate::world::DEADLINE, pings).await.expect("the server goes away");
+        let _ = timeout(crate::world::DEADLINE, pings).await.expect("the server goes away");
         assert_eq!(client.ended().await, Ended::ReaderGone);
     }
 }

@@ -104,7 +104,7 @@ pub struct Client {
     pub input: Option<Box<dyn AsyncWrite + Send + Unpin>>,
     pub output: Option<BufReader<Box<dyn AsyncRead + Send + Unpin>>>,
     pub shutdown: Option<oneshot::Sender<()>>,
-    served: JoinHandle<Ended>,
+    pub served: JoinHandle<Ended>,
 }
 
 impl Client {

@@ -19,8 +19,19 @@ pub struct Mismatch {
 }
 
 const WORDS: &[&str] = &[
-    "one_of", "not", "matches", "contains", "present", "type", "length", "at_least", "at_most", "unordered", "exactly",
-    "every", "all_of",
+    "one_of",
+    "not",
+    "matches",
+    "contains",
+    "present",
+    "type",
+    "length",
+    "at_least",
+    "at_most",
+    "unordered",
+    "exactly",
+    "every",
+    "all_of",
 ];
 
 impl Matcher {

@@ -14,11 +14,7 @@ fn resolve(words: &[&str], around: &Surroundings) -> Result<ServeOptions, Refusa
 }
 
 fn at_home(home: &tempfile::TempDir) -> Surroundings {
-    Surroundings {
-        runs_dir_variable: None,
-        home: Some(home.path().join("home")),
-        current_dir: home.path().to_owned(),
-    }
+    Surroundings { runs_dir_variable: None, home: Some(home.path().join("home")), current_dir: home.path().to_owned() }
 }
 
 #[test]

@@ -6,8 +6,8 @@ use serde_json::{Map, Value};
 use crate::contract::evidence::{ApprovalMode, ExecutionOutcome, TransactionOutcome};
 use crate::contract::failed_check::FailedCheck;
 use crate::contract::ids::RunId;
-use crate::contract::reason::Reason;
 use crate::contract::invalid_input::{InputProblem, InvalidInput};
+use crate::contract::reason::Reason;
 use crate::contract::result::{ResultFacts, RunResult, Technical};
 
 /// The result of a finished run.

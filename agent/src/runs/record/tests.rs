@@ -6,8 +6,9 @@ use serde_json::json;
 use super::*;
 use crate::contract::evidence::TransactionOutcome;
 use crate::contract::failed_check::FailedCheck;
+use crate::contract::invalid_input::{InputProblem, InvalidInput};
 use crate::contract::reason::Reason;
-use crate::contract::result::{InvalidInput, ResultFacts, RunResult, Technical};
+use crate::contract::result::{ResultFacts, RunResult, Technical};
 use crate::runs::request_hash::{Era, RequestHash};
 use crate::runs::store::RunStore;
 
@@ -130,8 +131,8 @@ fn a_result_is_read_back_as_its_reason_and_facts() {
             Reason::InvalidInput,
             ResultFacts {
                 invalid_inputs: vec![
-                    InvalidInput { input: "note".to_owned(), problem: "is missing" },
-                    InvalidInput { input: "(unknown)".to_owned(), problem: "must be text" },
+                    InvalidInput { input: "note".to_owned(), problem: InputProblem::Missing },
+                    InvalidInput { input: "(unknown)".to_owned(), problem: InputProblem::NotText },
                 ],
                 ..ResultFacts::default()
             },
@@ -342,8 +343,11 @@ fn free_text_in_a_python_record_never_comes_back() {
     let record = valid(world.put(&run_id, &record.to_string()));
     let facts = &record.result().unwrap().facts;
     assert!(!format!("{:?} {facts:?}", record.result().unwrap().reason).contains("SECRET"));
-    assert_eq!(facts.invalid_inputs[0], InvalidInput { input: "(unknown)".to_owned(), problem: "isn't valid" });
-    assert_eq!(facts.invalid_inputs[1], InvalidInput { input: "note".to_owned(), problem: "is too long" });
+    assert_eq!(
+        facts.invalid_inputs[0],
+        InvalidInput { input: "(unknown)".to_owned(), problem: InputProblem::NotValid }
+    );
+    assert_eq!(facts.invalid_inputs[1], InvalidInput { input: "note".to_owned(), problem: InputProblem::TooLong });
 }
 
 #[test]

@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::contract::invalid_input::InputProblem;
 
 fn param(name: &str, kind: ParamType, choices: &[&str], recorded: &str) -> Param {
     let choices = choices.iter().map(|choice| (*choice).to_owned()).collect();
