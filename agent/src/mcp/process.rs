@@ -10,6 +10,9 @@ use super::serve::{ServerFace, serve};
 use super::wire::Wire;
 use crate::bridge::host::ToolHost;
 
+/// Threads for what blocks, the disk above all. Calls that wait take none.
+const BLOCKING_THREADS: usize = 8;
+
 /// From the moment that the process is asked to end, it lives no longer than this, whatever blocks.
 const LAST_RESORT: Duration = Duration::from_millis(950);
 
@@ -19,7 +22,8 @@ const LAST_RESORT: Duration = Duration::from_millis(950);
 /// # Errors
 /// When the runtime, the signals or the standard streams can't be set up.
 pub fn serve_stdio<H: ToolHost>(face: ServerFace, host: impl FnOnce() -> Arc<H>) -> io::Result<Ended> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(BLOCKING_THREADS).build()?;
     let ended = runtime.block_on(async {
         let shutdown = asked_to_end()?;
         let wire = Wire::stdio()?;
