@@ -4,8 +4,7 @@ use serde_json::Value;
 
 use super::after::{at, file_problem};
 use super::verdict::{Blame, Check, Cite, Verdict};
-use crate::evidence::{Evidence, Exit, Seen, Step};
-use crate::run::answers::object_of;
+use crate::evidence::{Evidence, Exit, Seen, Step, object_of};
 use crate::scenario::Action;
 use crate::scenario::action::{Alive, Cli, Count, ErrorWanted, ExitWanted, FlowVerb, Refused, Send, Tools, Wanted};
 

@@ -15,7 +15,7 @@ pub mod truth;
 pub mod verdict;
 
 #[cfg(test)]
-mod sample;
+pub(crate) mod sample;
 
 use crate::evidence::Evidence;
 use verdict::{Blame, Check, Judgement, Verdict};

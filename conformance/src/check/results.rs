@@ -30,14 +30,16 @@ fn shape(evidence: &Evidence, verdict: Verdict) -> Verdict {
         let (Some(frame), Some(answer)) = (exchange.answer, evidence.answer(exchange)) else { continue };
         verdict.saw();
         let Some(result) = answer.get("result") else { continue };
-        for (expected, actual) in problems(exchange, result) {
+        let advertised = schema_of(evidence, exchange).is_some();
+        for (expected, actual) in problems(exchange, result, advertised) {
             verdict.fails_at(exchange.step, expected, actual, [Cite::Frame(exchange.request), Cite::Frame(frame)]);
         }
     }
     verdict
 }
 
-fn problems(exchange: &Exchange, result: &Value) -> Vec<(String, String)> {
+/// `advertised`: the tool is listed with an output schema, so a result has structured content.
+fn problems(exchange: &Exchange, result: &Value, advertised: bool) -> Vec<(String, String)> {
     let problem = |expected: &str, actual: String| vec![(expected.to_owned(), actual)];
     let Some(text) = result.pointer("/content/0/text").and_then(Value::as_str) else {
         return problem("a text as the first item of content", result["content"].to_string());
@@ -50,16 +52,22 @@ fn problems(exchange: &Exchange, result: &Value) -> Vec<(String, String)> {
         };
     }
     let tool = exchange.tool.as_deref().unwrap_or_default();
-    let Some(structured) = structured else {
-        let wanted = answers_with_a_run(tool) || tool == "list_workflows";
-        return if wanted { problem("structuredContent", "none".into()) } else { Vec::new() };
-    };
     let mut found = Vec::new();
-    match serde_json::from_str::<Value>(text) {
-        Ok(same) if same == *structured => {}
-        Ok(other) => found.push(("the text holds the same JSON as structuredContent".to_owned(), other.to_string())),
-        Err(error) => found.push(("the text is JSON".to_owned(), error.to_string())),
+    let said: Value = match serde_json::from_str(text) {
+        Ok(said) => said,
+        Err(error) if structured.is_some() || answers_with_a_run(tool) => {
+            return problem("the text is JSON", error.to_string());
+        }
+        Err(_) => return found,
+    };
+    match structured {
+        None if advertised => return problem("structuredContent", "none".into()),
+        Some(structured) if *structured != said => {
+            found.push(("the text holds the same JSON as structuredContent".to_owned(), said.to_string()));
+        }
+        _ => {}
     }
+    let structured = structured.unwrap_or(&said);
     let schema = match tool {
         "list_workflows" => Schema::WorkflowList,
         tool if answers_with_a_run(tool) => Schema::RunResultStrict,

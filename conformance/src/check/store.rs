@@ -17,7 +17,7 @@ pub const PARAMS: Check = Check {
 };
 
 fn modes(evidence: &Evidence, verdict: Verdict) -> Verdict {
-    let recorded = evidence.tool_results().any(|(_, _, object)| object.get("run_id").is_some_and(|run| run.is_string()));
+    let recorded = evidence.tool_results().any(|(_, object)| object.get("run_id").is_some_and(|run| run.is_string()));
     let mut verdict = verdict.due(recorded);
     for file in evidence.files.iter().filter(|file| !file.planted && in_store(&file.path)) {
         verdict.saw();

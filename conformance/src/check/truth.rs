@@ -31,7 +31,7 @@ fn truth(evidence: &Evidence, verdict: Verdict) -> Verdict {
         _ => false,
     });
     let mut verdict = verdict.due(asked && evidence.stopped.is_none());
-    for (_, exchange, object) in evidence.tool_results() {
+    for (exchange, object) in evidence.tool_results() {
         let (Some(frame), Some(_)) = (exchange.answer, object.get("record_changed")) else { continue };
         let journal = evidence.frames.get(frame).map_or(0, |frame| frame.journal);
         verdict.saw();
@@ -92,8 +92,8 @@ fn effects_of(evidence: &Evidence, of: impl Fn(&str) -> bool) -> Vec<usize> {
 pub fn runs_of(evidence: &Evidence, request: &str) -> Vec<String> {
     let mut runs: Vec<String> = evidence
         .tool_results()
-        .filter(|(_, _, object)| object.get("request_id").and_then(Value::as_str) == Some(request))
-        .filter_map(|(_, _, object)| object.get("run_id").and_then(Value::as_str).map(str::to_owned))
+        .filter(|(_, object)| object.get("request_id").and_then(Value::as_str) == Some(request))
+        .filter_map(|(_, object)| object.get("run_id").and_then(Value::as_str).map(str::to_owned))
         .collect();
     runs.sort_unstable();
     runs.dedup();

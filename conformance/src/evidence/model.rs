@@ -191,18 +191,28 @@ impl Evidence {
         serde_json::from_str(&self.frames.get(frame)?.text).ok()
     }
 
-    /// The answers of tools/call that carry a result object, with the exchange's index.
-    pub fn tool_results(&self) -> impl Iterator<Item = (usize, &Exchange, Value)> {
-        self.exchanges.iter().enumerate().filter_map(|(index, exchange)| {
+    /// The answers of tools/call that carry a result object. A tool without an output schema says it in its text.
+    pub fn tool_results(&self) -> impl Iterator<Item = (&Exchange, Value)> {
+        self.exchanges.iter().filter_map(|exchange| {
             exchange.tool.as_ref()?;
-            let object = self.answer(exchange)?.pointer("/result/structuredContent")?.clone();
-            Some((index, exchange, object))
+            let answer = self.answer(exchange)?;
+            let result = answer.get("result").filter(|result| result.get("isError") != Some(&Value::Bool(true)))?;
+            Some((exchange, object_of(result))).filter(|(_, object)| object.is_object())
         })
     }
 
     pub fn server(&self, name: &str) -> Option<&ServerSeen> {
         self.servers.iter().rev().find(|server| server.name == name)
     }
+}
+
+/// What a result says: its structured content, its text where that is JSON, or itself.
+pub fn object_of(result: &Value) -> Value {
+    if let Some(structured) = result.get("structuredContent") {
+        return structured.clone();
+    }
+    let text = result.pointer("/content/0/text").and_then(Value::as_str);
+    text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_else(|| result.clone())
 }
 
 impl std::fmt::Display for Exit {

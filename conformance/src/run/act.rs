@@ -2,6 +2,7 @@
 
 use std::process::Stdio;
 use std::fs;
+use std::io::Write;
 
 use tokio::process::Command;
 
@@ -86,6 +87,7 @@ impl Acting<'_, '_> {
                 self.done(fs::write(path, ""))
             }
             Action::Flow(verb) => self.flow(verb).await,
+            Action::Saved(saved) => self.done(self.save(&saved.saved)),
             Action::Edit(wanted) => self.done(edit::edit(wanted)),
             Action::File(look) => Ok(Seen::File(SeenFile::look(look.file.as_ref()))),
         }
@@ -176,6 +178,13 @@ impl Acting<'_, '_> {
                 Err(self.stopped(cause, &format!("the journal event {:?}", wait.event), detail))
             }
         }
+    }
+
+    fn save(&self, run: &str) -> std::io::Result<()> {
+        let run_dir = self.world.folders.runs.join(run);
+        let line = serde_json::json!({"event": "effect", "by": "a person", "run_dir": run_dir});
+        let mut journal = fs::OpenOptions::new().append(true).open(&self.world.folders.journal)?;
+        journal.write_all(format!("{line}\n").as_bytes())
     }
 
     fn done(&self, outcome: std::io::Result<()>) -> Outcome {

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::act::{Acting, Outcome};
 use super::world::{World, unhex};
-use crate::evidence::{Seen, ServerEnd, StopCause, Stopped};
+use crate::evidence::{Seen, ServerEnd, StopCause, Stopped, object_of};
 use crate::scenario::action::{Call, Cancel, Join, Notify, Pending, Send, Servers, Tools};
 use crate::wire::client::Identity;
 use crate::wire::server::{Server, WriteFault};
@@ -164,15 +164,6 @@ pub fn first_object(world: &World<'_>, exchanges: &[usize]) -> Option<Value> {
         let result = world.transcript.answer(*exchange)?.get("result")?.clone();
         Some(object_of(&result))
     })
-}
-
-/// What `expect` looks at in a result.
-pub fn object_of(result: &Value) -> Value {
-    if let Some(structured) = result.get("structuredContent") {
-        return structured.clone();
-    }
-    let text = result.pointer("/content/0/text").and_then(Value::as_str);
-    text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_else(|| result.clone())
 }
 
 fn background(

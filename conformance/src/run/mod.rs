@@ -10,6 +10,7 @@ pub mod perform;
 pub mod process;
 pub mod processes;
 pub mod scheduler;
+pub mod smoke;
 pub mod subject;
 pub mod variables;
 pub mod world;

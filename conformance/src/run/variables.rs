@@ -200,8 +200,9 @@ fn name_length(text: &str) -> usize {
     text[..end].trim_end_matches([':', '-']).len()
 }
 
+/// A name of a request id or a canary: starts with a letter, so that `$sha256:rid:1` ends before the 1.
 fn plain(name: &str) -> bool {
-    !name.is_empty() && !name.contains(':')
+    name.starts_with(|first: char| first.is_ascii_alphabetic()) && !name.contains(':')
 }
 
 fn as_text(value: &Value) -> String {

@@ -1,0 +1,7 @@
+//! The requirement catalogue, and what a run says about each row of it.
+
+pub mod catalogue;
+pub mod matrix;
+
+pub use catalogue::{Catalogue, Level, Requirement};
+pub use matrix::{Matrix, State};
