@@ -63,10 +63,9 @@ impl Core {
     /// A finished run that allows another attempt is believed only while the ledger doesn't speak against it.
     fn finished(&self, record: &RunRecord, result: &StoredResult) -> Result<View, StoreError> {
         let attempted = record.attempt.is_some() && result.reason.allows_new_attempt();
-        if let (true, Some(request_id)) = (attempted, &record.request_id) {
+        if attempted {
             let ledger = self.ledger()?;
-            let gate = RequestGate::new(&self.store, &ledger);
-            if gate.ledger_doubts(request_id, std::slice::from_ref(&record.run_id))? {
+            if RequestGate::new(&self.store, &ledger).ledger_contradicts(record)? {
                 let doubted = RunResult { facts: ResultFacts::default(), ..rendered(record, Reason::ResultUnreadable) };
                 return Ok(View::Ended(Arc::new(doubted)));
             }
