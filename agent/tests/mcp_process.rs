@@ -63,6 +63,7 @@ impl ToolHost for Host {
     fn tools(&self, _: ClientTraits) -> Vec<ToolSpec> {
         vec![ToolSpec {
             name: "big".to_owned(),
+            title: "Big",
             description: String::new(),
             input_schema: json!({ "type": "object" }),
             output_schema: None,

@@ -35,7 +35,10 @@ fn judged(lie: &str, scenario: &str) -> Judgement {
 /// The checks that went red, and who is blamed.
 fn red(judgement: &Judgement) -> (BTreeSet<&str>, BTreeSet<Blame>) {
     let failures = &judgement.failures;
-    (failures.iter().map(|failure| failure.check.as_str()).collect(), failures.iter().map(|failure| failure.blame).collect())
+    (
+        failures.iter().map(|failure| failure.check.as_str()).collect(),
+        failures.iter().map(|failure| failure.blame).collect(),
+    )
 }
 
 #[test]
@@ -63,7 +66,11 @@ fn each_lie_is_caught_by_its_own_check_and_blamed_on_the_implementation() {
         ("stays", &["clean-exit"]),
     ] {
         let judgement = judged(lie, SAVES);
-        assert_eq!(red(&judgement), (checks.iter().copied().collect(), [Blame::Implementation].into()), "{lie}: {judgement:#?}");
+        assert_eq!(
+            red(&judgement),
+            (checks.iter().copied().collect(), [Blame::Implementation].into()),
+            "{lie}: {judgement:#?}"
+        );
     }
 }
 

@@ -19,15 +19,19 @@ pub fn bug(command: &str, fault: &anyhow::Error) -> ExitCode {
     ExitCode::from(exit::BUG)
 }
 
-/// What clap has to say: help and version on stdout, errors on stderr.
-pub fn usage(message: &clap::Error) -> ExitCode {
+/// What clap has to say: help and version on stdout; a command line that can't be read in the shape of every refusal.
+pub fn usage(command: &str, message: &clap::Error) -> ExitCode {
     let text = message.render().to_string();
-    if message.use_stderr() {
-        to_stderr(&text);
-        return ExitCode::from(exit::USAGE);
+    if !message.use_stderr() {
+        // A closed stdout has nobody to tell.
+        let _ = std::io::stdout().write_all(text.as_bytes());
+        return ExitCode::SUCCESS;
     }
-    let _ = std::io::stdout().write_all(text.as_bytes());
-    ExitCode::SUCCESS
+    let mut paragraphs = text.split("\n\n").map(|part| part.split_whitespace().collect::<Vec<_>>().join(" "));
+    let sentence = paragraphs.next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+    let advice = paragraphs.find_map(|part| part.strip_prefix("tip: ").map(str::to_owned));
+    let hint = advice.unwrap_or_else(|| format!("`openadapt-agent {command} --help` lists what may be written"));
+    refused(command, &Refusal::new(sentence, hint))
 }
 
 /// One line to the operator. stderr may be closed or full of nobody's reading: what can't be said is left unsaid.

@@ -87,7 +87,8 @@ fn is_signed_for(run_dir: &RunDir, pending: &Tree) -> bool {
         && bound("step_id")
         && digest.is_some()
         && digest.as_deref() == capability.get("pause_digest").and_then(Tree::as_text)
-        && transition_digest(&capability).as_deref() == capability.get("expected_transition_digest").and_then(Tree::as_text)
+        && transition_digest(&capability).as_deref()
+            == capability.get("expected_transition_digest").and_then(Tree::as_text)
 }
 
 fn capability_key(run_dir: &RunDir) -> Option<Vec<u8>> {

@@ -87,6 +87,11 @@ impl RunStore {
         Process::Server { id: self.server.id(), pid: std::process::id(), host: self.host.clone() }
     }
 
+    /// A server on this host, as a record names its owner.
+    pub fn process_of(&self, owner: ServerId) -> Process {
+        Process::Server { id: owner, pid: 0, host: self.host.clone() }
+    }
+
     pub fn fingerprint(&self, workflow: &str, inputs: &Map<String, Value>) -> Fingerprint {
         Fingerprint::of(&self.key, workflow, inputs)
     }

@@ -55,6 +55,7 @@ impl FakeHost {
 fn spec(name: &str, output_schema: Option<Value>) -> ToolSpec {
     ToolSpec {
         name: name.to_owned(),
+        title: "A tool",
         description: format!("The tool {name}."),
         input_schema: json!({ "type": "object", "additionalProperties": false, "x-odd": [1, null] }),
         output_schema,

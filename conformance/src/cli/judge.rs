@@ -71,12 +71,20 @@ impl How {
         let (known, catalogue) = self.source.load()?;
         let selected = select(known.clone(), filter)?;
         if selected.is_empty() {
-            return Err(Problem::new(Exit::NothingSelected, "there is no scenario to run", "is --scenarios the right folder?"));
+            return Err(Problem::new(
+                Exit::NothingSelected,
+                "there is no scenario to run",
+                "is --scenarios the right folder?",
+            ));
         }
         let subject = self.subject.find(printer)?;
         let mut folder = match &self.out {
             Some(path) => Some(Folder::create(path).map_err(|error| {
-                Problem::new(Exit::SetUp, format!("{}: {error}", path.display()), "--out is a folder that can be written")
+                Problem::new(
+                    Exit::SetUp,
+                    format!("{}: {error}", path.display()),
+                    "--out is a folder that can be written",
+                )
             })?),
             None => None,
         };
@@ -93,7 +101,11 @@ impl How {
             conduct(&known, selected, &catalogue, subject, options, whole, &tell)?
         };
         if let Some(error) = folder.and_then(|folder| folder.fault) {
-            return Err(Problem::new(Exit::Harness, format!("the report couldn't be written: {error}"), "is the disk full?"));
+            return Err(Problem::new(
+                Exit::Harness,
+                format!("the report couldn't be written: {error}"),
+                "is the disk full?",
+            ));
         }
         Ok(exit_of(&outcome))
     }
@@ -142,15 +154,18 @@ fn conduct(
         scenarios: selected.iter().map(|scenario| scenario.id.clone()).collect(),
     }));
     let runtime = runtime()?;
-    let (evidence, greeting) =
-        runtime.block_on(smoke(&subject)).map_err(|error| Problem::new(Exit::Harness, error, "this is a fault of the judge"))?;
+    let (evidence, greeting) = runtime
+        .block_on(smoke(&subject))
+        .map_err(|error| Problem::new(Exit::Harness, error, "this is a fault of the judge"))?;
     let stopped = evidence.stopped.is_some();
     let (judgements, interrupted) = if stopped {
         // A program that doesn't greet fails every scenario the same way: it is told once, and nothing counts as run.
         tell(&Event::Judged(judged(&evidence, &greeting)));
         (vec![greeting.clone()], false)
     } else {
-        let seen = |evidence: &crate::evidence::Evidence, judgement: &Judgement| tell(&Event::Judged(judged(evidence, judgement)));
+        let seen = |evidence: &crate::evidence::Evidence, judgement: &Judgement| {
+            tell(&Event::Judged(judged(evidence, judgement)))
+        };
         let ended = runtime.block_on(run(selected, subject, options, seen));
         (ended.judgements, ended.interrupted)
     };

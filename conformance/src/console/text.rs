@@ -16,7 +16,11 @@ pub fn failure(judged: &Judged, catalogue: &Catalogue, style: Style) -> String {
     for (failure, told) in judgement.failures.iter().zip(&judged.told) {
         let action = told.action.as_deref().map(|action| format!(", {action}")).unwrap_or_default();
         text.push_str(&format!("\n  {}{action}, blame: {}\n", failure.check, failure.blame));
-        text.push_str(&format!("    Expected  {}\n    Actual    {}\n", indented(&failure.expected), indented(&failure.actual)));
+        text.push_str(&format!(
+            "    Expected  {}\n    Actual    {}\n",
+            indented(&failure.expected),
+            indented(&failure.actual)
+        ));
         for line in &told.lines {
             text.push_str(&style.faint(&format!("      {line}")));
             text.push('\n');
@@ -59,7 +63,11 @@ pub fn summary(summary: &Summary, matrix: &Matrix, style: Style) -> String {
             text.push_str(&format!(", {} {word}", matrix.count(state)));
         }
     }
-    text.push_str(&format!("; {} excluded, {} held by the project's own tests", matrix.count(State::Excluded), matrix.count(State::Checked)));
+    text.push_str(&format!(
+        "; {} excluded, {} held by the project's own tests",
+        matrix.count(State::Excluded),
+        matrix.count(State::Checked)
+    ));
     if summary.interrupted {
         text.push_str("\ninterrupted");
     }

@@ -1,8 +1,8 @@
 //! Does one action and records what was seen of it. What it should have been is judged later.
 
-use std::process::Stdio;
 use std::fs;
 use std::io::Write;
+use std::process::Stdio;
 
 use tokio::process::Command;
 
@@ -198,7 +198,8 @@ impl Acting<'_, '_> {
         &self,
         name: Option<&str>,
     ) -> Result<(std::rc::Rc<crate::wire::server::Server>, crate::wire::client::Identity), (Seen, Stopped)> {
-        let missing = || self.stopped(StopCause::Scenario, "a server", &format!("there is no server {}", name.unwrap_or("s1")));
+        let missing =
+            || self.stopped(StopCause::Scenario, "a server", &format!("there is no server {}", name.unwrap_or("s1")));
         self.world.server(name).ok_or_else(missing)
     }
 

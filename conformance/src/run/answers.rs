@@ -35,7 +35,8 @@ pub async fn call(acting: &Acting<'_, '_>, written: &Call) -> Result<(Call, Outc
         let call = resolved.get_or_insert(call).clone();
         // A server that has ended is judged by what it owes, not by a write that failed.
         if let Err(WriteFault::Stuck) = sent {
-            let (_, stopped) = acting.stopped(StopCause::AgentSilent, "the server to read a request", "its pipe stays full");
+            let (_, stopped) =
+                acting.stopped(StopCause::AgentSilent, "the server to read a request", "its pipe stays full");
             return Ok((call, Err((Seen::Answers { exchanges, awaited: false }, stopped))));
         }
     }
@@ -55,7 +56,8 @@ pub async fn join(acting: &Acting<'_, '_>, join: &Join) -> Outcome {
 
 pub fn pending(acting: &Acting<'_, '_>, pending: &Pending) -> Outcome {
     let (exchanges, _) = background(acting, &pending.pending)?;
-    let answered = exchanges.iter().copied().filter(|exchange| acting.world.transcript.is_answered(*exchange)).collect();
+    let answered =
+        exchanges.iter().copied().filter(|exchange| acting.world.transcript.is_answered(*exchange)).collect();
     Ok(Seen::Unanswered { exchanges, answered })
 }
 
@@ -76,7 +78,9 @@ pub async fn notify(acting: &Acting<'_, '_>, notify: &Notify) -> Outcome {
     let (server, _) = acting.server(notify.server.as_deref())?;
     let (_, sent) = acting.world.client.notify(&server, &notify.notify, notify.params.clone()).await;
     match sent {
-        Err(WriteFault::Stuck) => Err(acting.stopped(StopCause::AgentSilent, "the server to read", "its pipe stays full")),
+        Err(WriteFault::Stuck) => {
+            Err(acting.stopped(StopCause::AgentSilent, "the server to read", "its pipe stays full"))
+        }
         _ => Ok(Seen::Nothing),
     }
 }
@@ -180,7 +184,8 @@ fn server_for(acting: &Acting<'_, '_>, call: &Call, n: u32) -> Result<(Rc<Server
         None => acting.server(call.server.as_deref()),
         Some(Servers::Named(names)) => acting.server(names.get(n % names.len().max(1)).map(String::as_str)),
         Some(Servers::All(_)) => {
-            let open: Vec<_> = acting.world.servers.borrow().iter().filter(|(server, _)| server.is_open()).cloned().collect();
+            let open: Vec<_> =
+                acting.world.servers.borrow().iter().filter(|(server, _)| server.is_open()).cloned().collect();
             let none = || acting.stopped(StopCause::AgentEnded, "a server that lives", "none does");
             open.get(n % open.len().max(1)).cloned().ok_or_else(none)
         }
@@ -221,7 +226,9 @@ fn lines_of(send: &Send) -> Result<Vec<Vec<u8>>, &'static str> {
 
 fn upto(world: &World<'_>, seen: Seen, probed: Option<usize>) -> Seen {
     match seen {
-        Seen::Frames { from, server, .. } => Seen::Frames { from, to: world.transcript.frames().len(), server, probe: probed },
+        Seen::Frames { from, server, .. } => {
+            Seen::Frames { from, to: world.transcript.frames().len(), server, probe: probed }
+        }
         other => other,
     }
 }

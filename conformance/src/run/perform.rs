@@ -152,7 +152,9 @@ fn files(world: &World<'_>) -> Vec<SeenFile> {
         }
     }
     for file in &mut seen {
-        file.planted = planted.iter().any(|before| before.path == file.path && (before.kind, &before.text, before.mode) == (file.kind, &file.text, file.mode));
+        file.planted = planted.iter().any(|before| {
+            before.path == file.path && (before.kind, &before.text, before.mode) == (file.kind, &file.text, file.mode)
+        });
     }
     seen
 }
@@ -173,7 +175,9 @@ fn handshake_stop(server: &Server, fault: HandshakeFault, step: Option<usize>) -
             (method, StopCause::AgentEnded, format!("ended before answering: {how}"))
         }
         HandshakeFault::Silent(method) => (method, StopCause::AgentSilent, "no answer in time".into()),
-        HandshakeFault::Refused(method, error) => (method, StopCause::AgentSilent, format!("answered with an error: {error}")),
+        HandshakeFault::Refused(method, error) => {
+            (method, StopCause::AgentSilent, format!("answered with an error: {error}"))
+        }
         HandshakeFault::Echo => ("the handshake", StopCause::AgentSilent, "sent the client's own request back".into()),
     };
     Stopped { step, cause, waited_for: format!("server {}: the answer to {method}", server.name), detail }

@@ -38,7 +38,8 @@ pub async fn gone(acting: &Acting<'_, '_>, gone: &Gone) -> Outcome {
         Ok(Ok(())) => Ok(Seen::Process { pid, alive: false }),
         Ok(Err(error)) => Err(acting.stopped(StopCause::Environment, "a process to end", &error.to_string())),
         Err(_) => {
-            let (_, stopped) = acting.stopped(StopCause::AgentSilent, &format!("{} to end", gone.gone), "it still runs");
+            let (_, stopped) =
+                acting.stopped(StopCause::AgentSilent, &format!("{} to end", gone.gone), "it still runs");
             Err((Seen::Process { pid, alive: true }, stopped))
         }
     }
