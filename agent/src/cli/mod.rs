@@ -44,7 +44,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(Cli { command: Command::Keeper(arguments) }) => keeper::run(&arguments),
         Err(usage) => {
             let named = arguments.get(1).and_then(|word| word.to_str()).filter(|word| !word.starts_with('-'));
-            console::usage(named.unwrap_or("openadapt-agent"), &usage)
+            console::usage(named.unwrap_or(console::PROGRAM), &usage)
         }
     }
 }

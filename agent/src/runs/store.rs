@@ -89,7 +89,7 @@ impl RunStore {
 
     /// A server on this host, as a record names its owner.
     pub fn process_of(&self, owner: ServerId) -> Process {
-        Process::Server { id: owner, pid: 0, host: self.host.clone() }
+        Process::Server { id: owner, pid: std::process::id(), host: self.host.clone() }
     }
 
     pub fn fingerprint(&self, workflow: &str, inputs: &Map<String, Value>) -> Fingerprint {

@@ -146,7 +146,7 @@ impl Core {
     }
 
     /// What a dispatch tells of a run, as the record that was there when it began.
-    fn from_dispatch(&self, run_id: &RunId) -> Result<RunRecord, StoreError> {
+    fn dispatched_record(&self, run_id: &RunId) -> Result<RunRecord, StoreError> {
         let intent = self.store.dispatch().intent(run_id)?;
         let process = intent.as_ref().map_or(Process::Nobody, |intent| self.store.process_of(intent.owner));
         let origin = intent.map(|intent| intent.order.of);
@@ -195,7 +195,7 @@ impl Core {
         if *read == RecordRead::Missing && !traces.dispatch && !traces.run_dir {
             return Ok(View::Unknown);
         }
-        let record = self.from_dispatch(run_id)?;
+        let record = self.dispatched_record(run_id)?;
         if self.never_ended(&record)? {
             self.store.replace_corrupt(&record)?;
             return match self.end_of(&record)? {
