@@ -46,7 +46,9 @@ fn after(evidence: &Evidence, mut verdict: Verdict) -> Verdict {
         }
     }
     for fact in &wanted.files {
-        if let Some((expected, actual)) = file_problem(fact, evidence.files.iter().find(|file| file.path.as_os_str() == fact.path.as_str())) {
+        if let Some((expected, actual)) =
+            file_problem(fact, evidence.files.iter().find(|file| file.path.as_os_str() == fact.path.as_str()))
+        {
             verdict.fails(expected, actual, [Cite::File(fact.path.clone().into())]);
         }
     }
@@ -101,7 +103,8 @@ pub fn at<'v>(value: &'v Value, key: &str) -> Option<&'v Value> {
 
 fn count(verdict: &mut Verdict, evidence: &Evidence, wanted: Option<usize>, what: &str, is: fn(&JournalLine) -> bool) {
     let Some(wanted) = wanted else { return };
-    let found: Vec<usize> = evidence.journal.iter().enumerate().filter(|(_, line)| is(line)).map(|(at, _)| at).collect();
+    let found: Vec<usize> =
+        evidence.journal.iter().enumerate().filter(|(_, line)| is(line)).map(|(at, _)| at).collect();
     if found.len() != wanted {
         let cites = found.iter().copied().map(Cite::Journal);
         verdict.fails(format!("{wanted} {what}"), format!("{} {what}", found.len()), cites);

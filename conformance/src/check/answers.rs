@@ -33,7 +33,9 @@ fn answered_once(evidence: &Evidence, verdict: Verdict) -> Verdict {
         match message.get("id") {
             Some(id) => answers.entry((frame.server.clone(), id.to_string())).or_default().push(index),
             None if evidence.frames.iter().any(|frame| frame.raw) => {}
-            None => verdict.fails("an answer with the id of a request", "an answer without an id", [Cite::Frame(index)]),
+            None => {
+                verdict.fails("an answer with the id of a request", "an answer without an id", [Cite::Frame(index)])
+            }
         }
     }
     for (key, frames) in answers {
@@ -75,7 +77,9 @@ fn asked(evidence: &Evidence) -> HashMap<(String, String), usize> {
     }
     // Bytes that are no JSON may still hold an id that can be read: the scenario says which.
     for step in &evidence.steps {
-        let (Action::Send(send), crate::evidence::Seen::Frames { server, .. }) = (&step.action, &step.seen) else { continue };
+        let (Action::Send(send), crate::evidence::Seen::Frames { server, .. }) = (&step.action, &step.seen) else {
+            continue;
+        };
         for id in send.answers.iter().filter_map(|answer| answer.written().get("id")) {
             asked.entry((server.clone(), id.to_string())).or_insert(1);
         }
@@ -96,7 +100,11 @@ fn unanswered(evidence: &Evidence, verdict: Verdict) -> Verdict {
     // The wait that was broken by a missing answer has told of it.
     let allowed = evidence.after.unanswered.unwrap_or_default();
     if evidence.stopped.is_none() && missing.len() > allowed {
-        verdict.fails(format!("at most {allowed} requests without an answer"), format!("{} have none", missing.len()), missing);
+        verdict.fails(
+            format!("at most {allowed} requests without an answer"),
+            format!("{} have none", missing.len()),
+            missing,
+        );
     }
     verdict
 }

@@ -15,11 +15,8 @@ pub const EXITS: Check = Check {
     judge: exits,
 };
 
-pub const LEFTOVERS: Check = Check {
-    id: "no-process-left",
-    sentence: "When all is over, no process of the scenario lives.",
-    judge: leftovers,
-};
+pub const LEFTOVERS: Check =
+    Check { id: "no-process-left", sentence: "When all is over, no process of the scenario lives.", judge: leftovers };
 
 fn stopped(evidence: &Evidence, mut verdict: Verdict) -> Verdict {
     verdict.saw();
@@ -31,9 +28,14 @@ fn stopped(evidence: &Evidence, mut verdict: Verdict) -> Verdict {
         StopCause::NoAgent | StopCause::Environment => Blame::Environment,
     };
     let last = |way: Way| evidence.frames.iter().rposition(|frame| frame.way == way).map(Cite::Frame);
-    let servers = evidence.servers.iter().filter(|server| server.stderr_bytes > 0).map(|server| Cite::Server(server.name.clone()));
+    let servers = evidence
+        .servers
+        .iter()
+        .filter(|server| server.stderr_bytes > 0)
+        .map(|server| Cite::Server(server.name.clone()));
     let journal = evidence.journal.len().checked_sub(1).map(Cite::Journal);
-    let cites: Vec<Cite> = last(Way::Sent).into_iter().chain(last(Way::Received)).chain(journal).chain(servers).collect();
+    let cites: Vec<Cite> =
+        last(Way::Sent).into_iter().chain(last(Way::Received)).chain(journal).chain(servers).collect();
     verdict.blames(blame, stopped.step, &stopped.waited_for, &stopped.detail, cites);
     verdict
 }
@@ -69,7 +71,11 @@ fn leftovers(evidence: &Evidence, mut verdict: Verdict) -> Verdict {
         let launches = evidence.journal.iter().enumerate().filter(|(_, line)| line.is_launch());
         let about = launches.filter(|(_, line)| [line.pid(), line.number("ppid")].contains(&Some(left.pid)));
         let cites: Vec<Cite> = about.map(|(index, _)| Cite::Journal(index)).collect();
-        verdict.fails("no process of this scenario", format!("process {} still runs: {}", left.pid, left.command), cites);
+        verdict.fails(
+            "no process of this scenario",
+            format!("process {} still runs: {}", left.pid, left.command),
+            cites,
+        );
     }
     verdict
 }

@@ -8,11 +8,8 @@ use crate::evidence::{Evidence, Exit, Seen, Step, object_of};
 use crate::scenario::Action;
 use crate::scenario::action::{Alive, Cli, Count, ErrorWanted, ExitWanted, FlowVerb, Refused, Send, Tools, Wanted};
 
-pub const EXPECTED: Check = Check {
-    id: "expected",
-    sentence: "Each action has the outcome that the scenario expects.",
-    judge: expected,
-};
+pub const EXPECTED: Check =
+    Check { id: "expected", sentence: "Each action has the outcome that the scenario expects.", judge: expected };
 
 fn expected(evidence: &Evidence, verdict: Verdict) -> Verdict {
     let mut verdict = verdict.due(!evidence.steps.is_empty());
@@ -36,17 +33,21 @@ impl Judge<'_, '_> {
             (Action::Call(call), Seen::Answers { exchanges, awaited: true }) => self.answers(&call.wanted, exchanges),
             (Action::Join(join), Seen::Answers { exchanges, .. }) => self.answers(&join.wanted, exchanges),
             (Action::Tools(tools), Seen::Answers { exchanges, .. }) => self.tools(tools, exchanges),
-            (Action::Pending(_), Seen::Unanswered { answered, .. }) => {
-                if !answered.is_empty() {
-                    let cites: Vec<Cite> = answered.iter().filter_map(|index| self.answer_cite(*index)).collect();
-                    self.fails("no answer yet", format!("{} answers", answered.len()), cites);
-                }
+            (Action::Pending(_), Seen::Unanswered { answered, .. }) if !answered.is_empty() => {
+                let cites: Vec<Cite> = answered.iter().filter_map(|index| self.answer_cite(*index)).collect();
+                self.fails("no answer yet", format!("{} answers", answered.len()), cites);
             }
-            (Action::Send(send), Seen::Frames { from, to, server, probe }) => self.raw(send, *from..*to, server, *probe),
+            (Action::Send(send), Seen::Frames { from, to, server, probe }) => {
+                self.raw(send, *from..*to, server, *probe)
+            }
             (Action::Close(close), Seen::Exited(exit)) => self.exit(close.exit, *exit),
             (Action::Signal(kill), Seen::Exited(exit)) => self.exit(kill.exit, *exit),
             (Action::Signal(kill), Seen::Process { alive: false, pid }) => {
-                self.fails(format!("{} lives, to be sent a signal", kill.to), format!("process {pid} had ended"), Vec::new());
+                self.fails(
+                    format!("{} lives, to be sent a signal", kill.to),
+                    format!("process {pid} had ended"),
+                    Vec::new(),
+                );
             }
             (Action::Alive(Alive { alive: name, .. }), Seen::Process { alive: false, pid }) => {
                 self.fails(format!("{name} lives"), format!("process {pid} has ended"), Vec::new());
@@ -84,7 +85,11 @@ impl Judge<'_, '_> {
             values.dedup();
             if values.len() != 1 {
                 let shown = values.iter().take(3).cloned().collect::<Vec<_>>().join(", ");
-                self.fails(format!("{pointer} is the same in all answers"), format!("{} values: {shown}", values.len()), cites.clone());
+                self.fails(
+                    format!("{pointer} is the same in all answers"),
+                    format!("{} values: {shown}", values.len()),
+                    cites.clone(),
+                );
             }
         }
         for count in &wanted.count {
@@ -131,7 +136,8 @@ impl Judge<'_, '_> {
             None => false,
         };
         if refused != is_error {
-            let (expected, actual) = if refused { ("a refusal (isError)", "a result") } else { ("a result", "a refusal (isError)") };
+            let (expected, actual) =
+                if refused { ("a refusal (isError)", "a result") } else { ("a result", "a refusal (isError)") };
             return self.fails(expected, format!("{actual}: {}", brief(&text)), cites);
         }
         if let Some(mismatch) = wanted.text.as_ref().and_then(|matcher| matcher.mismatch(&text)) {
@@ -139,17 +145,26 @@ impl Judge<'_, '_> {
         }
         let object = object_of(result);
         if let Some(mismatch) = wanted.expect.as_ref().and_then(|matcher| matcher.mismatch(&object)) {
-            self.fails(format!("{} = {}", place(&mismatch.at), mismatch.expected), told(&mismatch.actual, &object), cites.clone());
+            self.fails(
+                format!("{} = {}", place(&mismatch.at), mismatch.expected),
+                told(&mismatch.actual, &object),
+                cites.clone(),
+            );
         }
         for key in wanted.absent.iter().filter(|key| at(&object, key).is_some()) {
-            self.fails(format!("no {key}"), format!("{key} = {}", at(&object, key).unwrap_or(&Value::Null)), cites.clone());
+            self.fails(
+                format!("no {key}"),
+                format!("{key} = {}", at(&object, key).unwrap_or(&Value::Null)),
+                cites.clone(),
+            );
         }
         self.time(wanted, index, &cites);
     }
 
     fn time(&mut self, wanted: &Wanted, index: usize, cites: &[Cite]) {
         let took = self.evidence.exchanges.get(index).and_then(|exchange| {
-            let (sent, came) = (self.evidence.frames.get(exchange.request)?, self.evidence.frames.get(exchange.answer?)?);
+            let (sent, came) =
+                (self.evidence.frames.get(exchange.request)?, self.evidence.frames.get(exchange.answer?)?);
             Some(came.at_us.saturating_sub(sent.at_us) / 1000)
         });
         let Some(took) = took else { return };
@@ -179,32 +194,46 @@ impl Judge<'_, '_> {
                     continue;
                 };
                 if let Some(mismatch) = matcher.mismatch(found) {
-                    self.fails(format!("{tool} {}: {}", mismatch.at, mismatch.expected), mismatch.actual, cites.clone());
+                    self.fails(
+                        format!("{tool} {}: {}", mismatch.at, mismatch.expected),
+                        mismatch.actual,
+                        cites.clone(),
+                    );
                 }
             }
         }
     }
 
     fn raw(&mut self, send: &Send, range: std::ops::Range<usize>, server: &str, probe: Option<usize>) {
-        let probe_answer = probe.and_then(|probe| self.evidence.exchanges.get(probe)).and_then(|exchange| exchange.answer);
+        let probe_answer =
+            probe.and_then(|probe| self.evidence.exchanges.get(probe)).and_then(|exchange| exchange.answer);
         let came: Vec<usize> = self
             .evidence
             .frames
             .iter()
             .enumerate()
-            .filter(|(index, frame)| range.contains(index) && frame.server == server && frame.way == crate::evidence::Way::Received)
+            .filter(|(index, frame)| {
+                range.contains(index) && frame.server == server && frame.way == crate::evidence::Way::Received
+            })
             .map(|(index, _)| index)
             .filter(|index| Some(*index) != probe_answer)
             .collect();
         let mut left = came.clone();
         for matcher in &send.answers {
-            let found = left.iter().position(|index| self.evidence.message(*index).is_some_and(|message| matcher.matches(&message)));
+            let found = left
+                .iter()
+                .position(|index| self.evidence.message(*index).is_some_and(|message| matcher.matches(&message)));
             match found {
                 Some(position) => drop(left.remove(position)),
                 None => {
                     let nearest = left.first().and_then(|index| matcher.mismatch(&self.evidence.message(*index)?));
-                    let actual = nearest.map_or("no such frame came".into(), |m| format!("{} is {}", place(&m.at), m.actual));
-                    self.fails(format!("an answer like {}", matcher.written()), actual, came.iter().copied().map(Cite::Frame).collect());
+                    let actual =
+                        nearest.map_or("no such frame came".into(), |m| format!("{} is {}", place(&m.at), m.actual));
+                    self.fails(
+                        format!("an answer like {}", matcher.written()),
+                        actual,
+                        came.iter().copied().map(Cite::Frame).collect(),
+                    );
                 }
             }
         }
@@ -230,9 +259,15 @@ impl Judge<'_, '_> {
                 self.fails(format!("{name}: {}", mismatch.expected), mismatch.actual, Vec::new());
             }
         }
-        let hinted = stderr.split_once("\n\nhint: ").is_some_and(|(said, hint)| !said.trim().is_empty() && !hint.trim().is_empty());
+        let hinted = stderr
+            .split_once("\n\nhint: ")
+            .is_some_and(|(said, hint)| !said.trim().is_empty() && !hint.trim().is_empty());
         if cli.hint && !hinted {
-            self.fails("stderr: a sentence, a blank line, and \"hint: …\"", Value::from(stderr).to_string(), Vec::new());
+            self.fails(
+                "stderr: a sentence, a blank line, and \"hint: …\"",
+                Value::from(stderr).to_string(),
+                Vec::new(),
+            );
         }
     }
 
@@ -264,7 +299,12 @@ impl Judge<'_, '_> {
         let run = self.evidence.answer(exchange).and_then(|answer| {
             answer.pointer("/result/structuredContent/run_id").and_then(Value::as_str).map(str::to_owned)
         });
-        let lines = self.evidence.journal.iter().enumerate().filter(|(_, line)| run.is_some() && line.run_id() == run.as_deref());
+        let lines = self
+            .evidence
+            .journal
+            .iter()
+            .enumerate()
+            .filter(|(_, line)| run.is_some() && line.run_id() == run.as_deref());
         let journal = lines.take(8).map(|(index, _)| Cite::Journal(index));
         [exchange.request].into_iter().chain(exchange.answer).map(Cite::Frame).chain(journal).collect()
     }
@@ -370,7 +410,8 @@ mod tests {
                 Seen::Program { exit: Exit::Code(exit), stdout: String::new(), stderr: stderr.to_owned() };
             evidence
         };
-        let wanted = json!({"cli": ["serve"], "exit": 2, "stdout": "", "stderr": {"matches": "^serve: "}, "hint": true});
+        let wanted =
+            json!({"cli": ["serve"], "exit": 2, "stdout": "", "stderr": {"matches": "^serve: "}, "hint": true});
         holds(&EXPECTED, &run(wanted.clone(), 2, "serve: no bundles\n\nhint: name a folder\n"));
         assert_eq!(fails(&EXPECTED, &run(wanted.clone(), 0, "serve: no bundles\n\nhint: name a folder\n")).len(), 1);
         assert_eq!(fails(&EXPECTED, &run(wanted.clone(), 2, "serve: no bundles\n")).len(), 1);

@@ -5,11 +5,8 @@ use serde_json::Value;
 use super::verdict::{Check, Cite, Verdict};
 use crate::evidence::{Evidence, Frame, ServerEnd, Way};
 
-pub const FRAMES: Check = Check {
-    id: "frames-only",
-    sentence: "stdout carries protocol messages only, one on a line.",
-    judge: frames,
-};
+pub const FRAMES: Check =
+    Check { id: "frames-only", sentence: "stdout carries protocol messages only, one on a line.", judge: frames };
 
 pub const MODERN: Check = Check {
     id: "modern-results",
@@ -68,7 +65,9 @@ fn problem_of(frame: &Frame, modern: bool) -> Option<String> {
     match (message.get("method"), message.get("result"), message.get("error")) {
         (Some(Value::String(method)), None, None) => match id {
             Some(_) if modern => Some(format!("a request from the server, {method}, which this era doesn't have")),
-            Some(_) if !SERVER_REQUESTS.contains(&method.as_str()) => Some(format!("a request from the server: {method}")),
+            Some(_) if !SERVER_REQUESTS.contains(&method.as_str()) => {
+                Some(format!("a request from the server: {method}"))
+            }
             _ => None,
         },
         (None, Some(Value::Object(_)), None) if id.is_some() => None,
@@ -90,7 +89,10 @@ fn modern(evidence: &Evidence, mut verdict: Verdict) -> Verdict {
             verdict.fails("a resultType", "none", [Cite::Frame(answer)]);
         }
         let list = exchange.method.ends_with("/list");
-        if list && !(result.get("ttlMs").is_some_and(Value::is_u64) && result.get("cacheScope").is_some_and(Value::is_string)) {
+        if list
+            && !(result.get("ttlMs").is_some_and(Value::is_u64)
+                && result.get("cacheScope").is_some_and(Value::is_string))
+        {
             verdict.fails("ttlMs and cacheScope on a list", "one is missing", [Cite::Frame(answer)]);
         }
     }

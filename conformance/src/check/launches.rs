@@ -34,7 +34,11 @@ fn at_most_once(evidence: &Evidence, mut verdict: Verdict) -> Verdict {
     for request in requests(evidence) {
         let runs = runs_of(evidence, &request);
         let runs: Vec<&str> = runs.iter().map(String::as_str).collect();
-        let saved = evidence.journal.iter().enumerate().find(|(_, line)| line.is_effect() && line.run_id().is_some_and(|run| runs.contains(&run)));
+        let saved = evidence
+            .journal
+            .iter()
+            .enumerate()
+            .find(|(_, line)| line.is_effect() && line.run_id().is_some_and(|run| runs.contains(&run)));
         let Some((save, saving)) = saved else { continue };
         let again = of(&launches, &runs).find(|(index, line)| *index > save && line.run_id() != saving.run_id());
         if let Some((index, _)) = again {

@@ -93,11 +93,20 @@ pub fn file(path: &str, text: &str) -> SeenFile {
 }
 
 pub fn folder(path: &str) -> SeenFile {
-    SeenFile { path: path.into(), kind: Some(FileKind::Dir), mode: 0o700, bytes: 0, text: String::new(), planted: false }
+    SeenFile {
+        path: path.into(),
+        kind: Some(FileKind::Dir),
+        mode: 0o700,
+        bytes: 0,
+        text: String::new(),
+        planted: false,
+    }
 }
 
 fn line(run: &str, event: &str) -> JournalLine {
-    JournalLine(json!({"event": event, "pid": 10, "ppid": 9, "launch": 1, "bundle": "triage", "run_dir": format!("/w/runs/{run}")}))
+    JournalLine(
+        json!({"event": event, "pid": 10, "ppid": 9, "launch": 1, "bundle": "triage", "run_dir": format!("/w/runs/{run}")}),
+    )
 }
 
 fn exchange(evidence: &mut Evidence, method: &str, arguments: Value, result: Value, step: Option<usize>) {

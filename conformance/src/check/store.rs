@@ -4,11 +4,8 @@ use super::verdict::{Check, Cite, Verdict};
 use crate::evidence::Evidence;
 use crate::scenario::files::FileKind;
 
-pub const MODES: Check = Check {
-    id: "store-modes",
-    sentence: "Files of the store are 0600, in folders 0700.",
-    judge: modes,
-};
+pub const MODES: Check =
+    Check { id: "store-modes", sentence: "Files of the store are 0600, in folders 0700.", judge: modes };
 
 pub const PARAMS: Check = Check {
     id: "params-file",
@@ -56,7 +53,11 @@ fn params(evidence: &Evidence, verdict: Verdict) -> Verdict {
     }
     for file in evidence.files.iter().filter(|file| !file.planted && looks_like_params(&file.path)) {
         verdict.saw();
-        verdict.fails("no params file afterwards", format!("{} is there", file.path.display()), [Cite::File(file.path.clone())]);
+        verdict.fails(
+            "no params file afterwards",
+            format!("{} is there", file.path.display()),
+            [Cite::File(file.path.clone())],
+        );
     }
     verdict
 }
@@ -96,7 +97,8 @@ mod tests {
     #[test]
     fn what_the_scenario_planted_says_nothing() {
         let mut evidence = saved();
-        let planted = crate::evidence::files::SeenFile { mode: 0o644, planted: true, ..file(&format!("{STORE}/x"), "") };
+        let planted =
+            crate::evidence::files::SeenFile { mode: 0o644, planted: true, ..file(&format!("{STORE}/x"), "") };
         evidence.files.push(planted);
         holds(&MODES, &evidence);
     }

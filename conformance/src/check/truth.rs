@@ -50,7 +50,8 @@ fn judge(evidence: &Evidence, verdict: &mut Verdict, claim: &Claim<'_>) {
     let effects = effects_of(evidence, |line_run| line_run == run);
     let before: Vec<usize> = effects.iter().copied().filter(|line| *line < claim.journal).collect();
     let cites = |lines: &[usize]| {
-        let launches = evidence.journal.iter().enumerate().filter(|(_, line)| line.is_launch() && line.run_id() == Some(run));
+        let launches =
+            evidence.journal.iter().enumerate().filter(|(_, line)| line.is_launch() && line.run_id() == Some(run));
         let lines = lines.iter().copied().chain(launches.map(|(index, _)| index)).map(Cite::Journal);
         [Cite::Frame(claim.exchange.request), Cite::Frame(claim.frame)].into_iter().chain(lines).collect::<Vec<_>>()
     };
@@ -61,7 +62,12 @@ fn judge(evidence: &Evidence, verdict: &mut Verdict, claim: &Claim<'_>) {
         verdict.fails_at(step, "done exactly with record_changed yes", actual, cites(&[]));
     }
     if (outcome == "done" || changed == "yes") && before.is_empty() {
-        verdict.fails_at(step, "done only of a save that happened", "the journal shows no save of this run", cites(&[]));
+        verdict.fails_at(
+            step,
+            "done only of a save that happened",
+            "the journal shows no save of this run",
+            cites(&[]),
+        );
     }
     // A person may let a reviewed run go on later: that save comes after the answer, and makes no lie of it.
     let bound = if outcome == "needs_review" { &before } else { &effects };

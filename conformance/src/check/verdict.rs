@@ -93,7 +93,12 @@ impl Verdict {
         self.seen += 1;
     }
 
-    pub fn fails(&mut self, expected: impl Into<String>, actual: impl Into<String>, cites: impl IntoIterator<Item = Cite>) {
+    pub fn fails(
+        &mut self,
+        expected: impl Into<String>,
+        actual: impl Into<String>,
+        cites: impl IntoIterator<Item = Cite>,
+    ) {
         self.fails_at(None, expected, actual, cites);
     }
 

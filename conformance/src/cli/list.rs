@@ -21,7 +21,11 @@ impl List {
         let (known, _) = self.source.load()?;
         let selected = select(known, &self.filter)?;
         if selected.is_empty() {
-            return Err(Problem::new(Exit::NothingSelected, "there is no scenario", "is --scenarios the right folder?"));
+            return Err(Problem::new(
+                Exit::NothingSelected,
+                "there is no scenario",
+                "is --scenarios the right folder?",
+            ));
         }
         let width = selected.iter().map(|scenario| scenario.id.as_str().len()).max().unwrap_or_default();
         for scenario in &selected {

@@ -98,7 +98,9 @@ impl Problem {
 impl From<SelectError> for Problem {
     fn from(error: SelectError) -> Self {
         let (exit, hint) = match &error {
-            SelectError::BadGlob(_) => (Exit::Usage, "* is any text within one part of a name, ** goes across parts".to_owned()),
+            SelectError::BadGlob(_) => {
+                (Exit::Usage, "* is any text within one part of a name, ** goes across parts".to_owned())
+            }
             SelectError::Nothing { nearest, .. } => match nearest.is_empty() {
                 true => (Exit::NothingSelected, "there are no scenarios".to_owned()),
                 false => (Exit::NothingSelected, format!("did you mean {}?", nearest.join(", or "))),

@@ -25,7 +25,8 @@ impl Smoke {
             .map_err(|error| Problem::new(Exit::Harness, error, "this is a fault of the judge"))?;
         if let Some(server) = introduction(&evidence) {
             let tools = server.tools.join("\n  ");
-            printer.data(&format!("{} {}, protocol {}\ntools:\n  {tools}", server.name, server.version, server.protocol));
+            printer
+                .data(&format!("{} {}, protocol {}\ntools:\n  {tools}", server.name, server.version, server.protocol));
         }
         let Some(failure) = judgement.failures.first() else { return Ok(Exit::Conformant) };
         printer.data(&text::failure(&judged(&evidence, &judgement), &Catalogue::default(), printer.style));

@@ -31,12 +31,18 @@ impl SubjectArguments {
     /// Builds what isn't named, where cargo started this program; else takes the programs beside this one.
     pub fn find(&self, printer: Printer) -> Result<Subject, Problem> {
         let beside = beside_this()?;
-        let missing: Vec<(&str, &str)> =
-            [(AGENT, &self.agent), (FLOW, &self.flow)].into_iter().filter(|(_, given)| given.is_none()).map(|(own, _)| own).collect();
+        let missing: Vec<(&str, &str)> = [(AGENT, &self.agent), (FLOW, &self.flow)]
+            .into_iter()
+            .filter(|(_, given)| given.is_none())
+            .map(|(own, _)| own)
+            .collect();
         if let Some(cargo) = env::var_os("CARGO").filter(|_| !missing.is_empty()) {
             build(&cargo, &beside, &missing, printer)?;
         }
-        Ok(Subject { agent: words(self.agent.as_deref(), &beside, AGENT)?, flow: words(self.flow.as_deref(), &beside, FLOW)? })
+        Ok(Subject {
+            agent: words(self.agent.as_deref(), &beside, AGENT)?,
+            flow: words(self.flow.as_deref(), &beside, FLOW)?,
+        })
     }
 }
 
@@ -45,12 +51,20 @@ fn words(given: Option<&str>, beside: &Path, (_, binary): (&str, &str)) -> Resul
         let path = beside.join(format!("{binary}{}", env::consts::EXE_SUFFIX));
         if !path.is_file() {
             let said = format!("{binary} is not beside this program, in {}", beside.display());
-            return Err(Problem::new(Exit::SetUp, said, "build it, start this program with cargo run, or name a command with --agent or --flow"));
+            return Err(Problem::new(
+                Exit::SetUp,
+                said,
+                "build it, start this program with cargo run, or name a command with --agent or --flow",
+            ));
         }
         return Ok(vec![path.display().to_string()]);
     };
     let mut words = split(given).ok_or_else(|| {
-        Problem::new(Exit::Usage, format!("{given:?} is no command"), "words are split as a shell does; close every quote")
+        Problem::new(
+            Exit::Usage,
+            format!("{given:?} is no command"),
+            "words are split as a shell does; close every quote",
+        )
     })?;
     if let Some(program) = words.first_mut() {
         *program = absolute(program);
@@ -60,7 +74,9 @@ fn words(given: Option<&str>, beside: &Path, (_, binary): (&str, &str)) -> Resul
 
 fn beside_this() -> Result<PathBuf, Problem> {
     let here = env::current_exe().ok().and_then(|path| path.parent().map(Path::to_owned));
-    here.ok_or_else(|| Problem::new(Exit::SetUp, "this program's own folder can't be found", "name a command with --agent and --flow"))
+    here.ok_or_else(|| {
+        Problem::new(Exit::SetUp, "this program's own folder can't be found", "name a command with --agent and --flow")
+    })
 }
 
 /// Builds with the profile that this program itself was built with, into the same folder.

@@ -38,7 +38,9 @@ pub fn explain(scenario: &Scenario, catalogue: &Catalogue) -> String {
         .as_object()
         .into_iter()
         .flatten()
-        .filter(|(_, value)| !value.is_null() && **value != serde_json::json!([]) && **value != serde_json::json!(false))
+        .filter(|(_, value)| {
+            !value.is_null() && **value != serde_json::json!([]) && **value != serde_json::json!(false)
+        })
         .map(|(key, value)| format!("  {}: {value}\n", key.replace('_', " ")))
         .collect();
     if !said.is_empty() {
@@ -65,10 +67,14 @@ fn world(scenario: &Scenario) -> String {
         RunsFolder::Env => ", its runs folder told by the environment",
         RunsFolder::Default => ", in the default runs folder",
     };
-    let bundles: Vec<String> = world.bundles().into_iter().map(|bundle| match bundle.fault {
-        Some(fault) => format!("{} ({fault:?})", bundle.dir),
-        None => bundle.dir,
-    }).collect();
+    let bundles: Vec<String> = world
+        .bundles()
+        .into_iter()
+        .map(|bundle| match bundle.fault {
+            Some(fault) => format!("{} ({fault:?})", bundle.dir),
+            None => bundle.dir,
+        })
+        .collect();
     let timeout = world.server.timeout_s.map(|seconds| format!(", a timeout of {seconds} s")).unwrap_or_default();
     format!("{count}{mode}{folder}{timeout}; bundles: {}", bundles.join(", "))
 }
@@ -76,15 +82,27 @@ fn world(scenario: &Scenario) -> String {
 /// What an action expects, from its own written form.
 fn wanted(action: &crate::scenario::Action) -> Vec<(&'static str, String)> {
     const TOLD: &[(&str, &str)] = &[
-        ("args", "with"), ("expect", "expects"), ("absent", "without"), ("refused", "is refused:"), ("error", "is an error:"),
-        ("answers", "answers"), ("exit", "exits"), ("stderr", "stderr"), ("capture", "keeps"), ("count", "of which"),
-        ("same", "all with the same"), ("tools", "expects"), ("set", "sets"),
+        ("args", "with"),
+        ("expect", "expects"),
+        ("absent", "without"),
+        ("refused", "is refused:"),
+        ("error", "is an error:"),
+        ("answers", "answers"),
+        ("exit", "exits"),
+        ("stderr", "stderr"),
+        ("capture", "keeps"),
+        ("count", "of which"),
+        ("same", "all with the same"),
+        ("tools", "expects"),
+        ("set", "sets"),
     ];
     let written = serde_json::to_value(action).unwrap_or_default();
     TOLD.iter()
         .filter_map(|(key, word)| {
             let value = written.get(key)?;
-            let empty = value.is_null() || value.as_array().is_some_and(Vec::is_empty) || value.as_object().is_some_and(|o| o.is_empty());
+            let empty = value.is_null()
+                || value.as_array().is_some_and(Vec::is_empty)
+                || value.as_object().is_some_and(|o| o.is_empty());
             (!empty).then(|| (*word, value.to_string()))
         })
         .collect()

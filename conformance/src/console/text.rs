@@ -16,7 +16,11 @@ pub fn failure(judged: &Judged, catalogue: &Catalogue, style: Style) -> String {
     for (failure, told) in judgement.failures.iter().zip(&judged.told) {
         let action = told.action.as_deref().map(|action| format!(", {action}")).unwrap_or_default();
         text.push_str(&format!("\n  {}{action}, blame: {}\n", failure.check, failure.blame));
-        text.push_str(&format!("    Expected  {}\n    Actual    {}\n", indented(&failure.expected), indented(&failure.actual)));
+        text.push_str(&format!(
+            "    Expected  {}\n    Actual    {}\n",
+            indented(&failure.expected),
+            indented(&failure.actual)
+        ));
         for line in &told.lines {
             text.push_str(&style.faint(&format!("      {line}")));
             text.push('\n');
@@ -52,6 +56,9 @@ pub fn summary(summary: &Summary, matrix: &Matrix, style: Style) -> String {
     if summary.unrun > 0 {
         text.push_str(&format!(", {} not run", summary.unrun));
     }
+    if summary.unclaimed > 0 {
+        text.push_str(&format!(", {} not claimed", summary.unclaimed));
+    }
     text.push_str(&format!(" in {:.1} s\n", summary.seconds));
     text.push_str(&format!("requirements: {} of {} proven", summary.proven, summary.requirements));
     for (state, word) in [(State::Failed, "failed"), (State::NotRun, "not run"), (State::Untested, "untested")] {
@@ -59,7 +66,11 @@ pub fn summary(summary: &Summary, matrix: &Matrix, style: Style) -> String {
             text.push_str(&format!(", {} {word}", matrix.count(state)));
         }
     }
-    text.push_str(&format!("; {} excluded, {} held by the project's own tests", matrix.count(State::Excluded), matrix.count(State::Checked)));
+    text.push_str(&format!(
+        "; {} excluded, {} held by the project's own tests",
+        matrix.count(State::Excluded),
+        matrix.count(State::Checked)
+    ));
     if summary.interrupted {
         text.push_str("\ninterrupted");
     }

@@ -69,7 +69,8 @@ fn visit(path: &Path, found: &mut Vec<SeenFile>) {
         found.push(seen);
     }
     if folder {
-        let mut inside: Vec<PathBuf> = fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+        let mut inside: Vec<PathBuf> =
+            fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
         inside.sort();
         inside.iter().for_each(|path| visit(path, found));
     }

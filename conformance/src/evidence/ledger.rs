@@ -39,8 +39,9 @@ impl LedgerRow {
 
 fn rows(path: &Path) -> rusqlite::Result<Vec<LedgerRow>> {
     let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-    let mut statement = connection
-        .prepare("SELECT namespace, reservation_key, run_id, outcome FROM reservations ORDER BY reserved_at, reservation_key")?;
+    let mut statement = connection.prepare(
+        "SELECT namespace, reservation_key, run_id, outcome FROM reservations ORDER BY reserved_at, reservation_key",
+    )?;
     let rows = statement.query_map([], |row| {
         Ok(LedgerRow { namespace: row.get(0)?, key: row.get(1)?, run_id: row.get(2)?, outcome: row.get(3)? })
     })?;

@@ -136,16 +136,36 @@ pub struct Step {
 pub enum Seen {
     Nothing,
     /// Exchanges of a call, a join, a cancel or a pending, and whether their answers were waited for.
-    Answers { exchanges: Vec<usize>, awaited: bool },
+    Answers {
+        exchanges: Vec<usize>,
+        awaited: bool,
+    },
     /// Frames that came after raw bytes were sent, up to the probe's answer.
-    Frames { from: usize, to: usize, server: String, probe: Option<usize> },
+    Frames {
+        from: usize,
+        to: usize,
+        server: String,
+        probe: Option<usize>,
+    },
     Exited(Exit),
-    Program { exit: Exit, stdout: String, stderr: String },
+    Program {
+        exit: Exit,
+        stdout: String,
+        stderr: String,
+    },
     File(SeenFile),
-    Journal { line: usize },
-    Process { pid: u32, alive: bool },
+    Journal {
+        line: usize,
+    },
+    Process {
+        pid: u32,
+        alive: bool,
+    },
     /// Which of these exchanges had no answer at that moment.
-    Unanswered { exchanges: Vec<usize>, answered: Vec<usize> },
+    Unanswered {
+        exchanges: Vec<usize>,
+        answered: Vec<usize>,
+    },
 }
 
 /// Why a scenario ended before its last action.

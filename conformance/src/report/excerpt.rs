@@ -48,9 +48,27 @@ fn line(evidence: &Evidence, cite: &Cite) -> Option<String> {
 
 /// A journal line without what rarely decides anything.
 fn told_briefly(line: &JournalLine) -> String {
-    const LEFT_OUT: &[&str] = &["at", "ppid", "pgid", "sid", "argv", "run_dir", "params_path", "bundle", "launch", "run_id", "sha256", "run_id_sha256"];
+    const LEFT_OUT: &[&str] = &[
+        "at",
+        "ppid",
+        "pgid",
+        "sid",
+        "argv",
+        "run_dir",
+        "params_path",
+        "bundle",
+        "launch",
+        "run_id",
+        "sha256",
+        "run_id_sha256",
+    ];
     let run = line.run_id().unwrap_or("no run");
-    let kept = line.0.as_object().into_iter().flatten().filter(|(key, _)| !LEFT_OUT.contains(&key.as_str()) && *key != "event");
+    let kept = line
+        .0
+        .as_object()
+        .into_iter()
+        .flatten()
+        .filter(|(key, _)| !LEFT_OUT.contains(&key.as_str()) && *key != "event");
     let facts: Vec<String> = kept.map(|(key, value)| format!("{key}={value}")).collect();
     format!("{} {run} {}", line.event(), facts.join(" "))
 }

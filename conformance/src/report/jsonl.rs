@@ -90,7 +90,8 @@ mod tests {
     #[test]
     fn a_report_that_lost_a_line_or_is_of_another_format_is_an_error() {
         let whole = written();
-        let lost: String = whole.lines().enumerate().filter(|(i, _)| *i != 1).map(|(_, line)| format!("{line}\n")).collect();
+        let lost: String =
+            whole.lines().enumerate().filter(|(i, _)| *i != 1).map(|(_, line)| format!("{line}\n")).collect();
         assert!(matches!(parse(&lost), Err(ReadError::Count { .. })));
         assert!(matches!(parse(&whole.replace(REPORT_FORMAT, "other")), Err(ReadError::NoHeader)));
     }

@@ -49,10 +49,12 @@ fn case(judged: &Judged) -> TestCase {
     let status = match judgement.failures.first() {
         None => TestCaseStatus::success(),
         Some(first) => {
-            let kind = if first.blame == Blame::Implementation { NonSuccessKind::Failure } else { NonSuccessKind::Error };
+            let kind =
+                if first.blame == Blame::Implementation { NonSuccessKind::Failure } else { NonSuccessKind::Error };
             let mut status = TestCaseStatus::non_success(kind);
             status.set_type(first.check.clone());
-            status.set_message(format!("expected {}; actual {} (blame: {})", first.expected, first.actual, first.blame));
+            status
+                .set_message(format!("expected {}; actual {} (blame: {})", first.expected, first.actual, first.blame));
             status.set_description(description(judged));
             status
         }
@@ -66,7 +68,10 @@ fn description(judged: &Judged) -> String {
     let mut text = String::new();
     for (failure, told) in judged.judgement.failures.iter().zip(&judged.told) {
         let action = told.action.as_deref().unwrap_or("the whole scenario");
-        text.push_str(&format!("{} ({action})\n  expected {}\n  actual   {}\n", failure.check, failure.expected, failure.actual));
+        text.push_str(&format!(
+            "{} ({action})\n  expected {}\n  actual   {}\n",
+            failure.check, failure.expected, failure.actual
+        ));
         told.lines.iter().for_each(|line| text.push_str(&format!("  {line}\n")));
     }
     text

@@ -24,8 +24,15 @@ pub fn matrix(matrix: &Matrix) -> String {
             1..=2 => row.scenarios.iter().map(|id| format!("`{id}`")).collect::<Vec<_>>().join(" "),
             count => format!("`{}` and {} more", row.scenarios[0], count - 1),
         };
-        let state = if row.state == State::Proven { word(row.state).to_owned() } else { format!("{}{why}", word(row.state)) };
-        page.push_str(&format!("| {} | {} | {} | {} | {proving} |\n", row.id, cell(&state), cell(&row.sentence), cell(&row.source)));
+        let state =
+            if row.state == State::Proven { word(row.state).to_owned() } else { format!("{}{why}", word(row.state)) };
+        page.push_str(&format!(
+            "| {} | {} | {} | {} | {proving} |\n",
+            row.id,
+            cell(&state),
+            cell(&row.sentence),
+            cell(&row.source)
+        ));
     }
     page
 }

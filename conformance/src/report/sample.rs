@@ -3,8 +3,8 @@
 use crate::check::sample::saved;
 use crate::check::{judge, verdict::Judgement};
 use crate::evidence::Evidence;
-use crate::requirement::matrix::{Matrix, Row, State};
 use crate::requirement::Level;
+use crate::requirement::matrix::{Matrix, Row, State};
 use crate::run::events::{Event, Finished, REPORT_FORMAT, Started, Summary};
 use crate::scenario::{RequirementId, ScenarioId};
 

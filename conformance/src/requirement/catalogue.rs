@@ -81,8 +81,7 @@ impl Catalogue {
             let bad = |problem: String| CatalogueError::Bad { file: file.to_owned(), problem };
             let table: toml::Table = toml::from_str(text).map_err(|error| bad(error.to_string()))?;
             let json = json_object(table).map_err(&bad)?;
-            let file: RequirementFile =
-                serde_json::from_value(json.into()).map_err(|error| bad(error.to_string()))?;
+            let file: RequirementFile = serde_json::from_value(json.into()).map_err(|error| bad(error.to_string()))?;
             for row in file.requirement {
                 if let Some(first) = rows.insert(row.id.clone(), row) {
                     return Err(CatalogueError::Twice(first.id));

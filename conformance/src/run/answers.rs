@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use serde_json::{Map, Value, json};
 
-use super::act::{Acting, Outcome};
+use super::act::{Acting, Halted, Outcome};
 use super::world::{World, unhex};
 use crate::evidence::{Seen, ServerEnd, StopCause, Stopped, object_of};
 use crate::scenario::action::{Call, Cancel, Join, Notify, Pending, Send, Servers, Tools};
@@ -35,8 +35,8 @@ pub async fn call(acting: &Acting<'_, '_>, written: &Call) -> Result<(Call, Outc
         let call = resolved.get_or_insert(call).clone();
         // A server that has ended is judged by what it owes, not by a write that failed.
         if let Err(WriteFault::Stuck) = sent {
-            let (_, stopped) = acting.stopped(StopCause::AgentSilent, "the server to read a request", "its pipe stays full");
-            return Ok((call, Err((Seen::Answers { exchanges, awaited: false }, stopped))));
+            let halted = acting.stopped(StopCause::AgentSilent, "the server to read a request", "its pipe stays full");
+            return Ok((call, Err(halted.having(Seen::Answers { exchanges, awaited: false }))));
         }
     }
     let call = resolved.unwrap_or_else(|| written.clone());
@@ -55,7 +55,8 @@ pub async fn join(acting: &Acting<'_, '_>, join: &Join) -> Outcome {
 
 pub fn pending(acting: &Acting<'_, '_>, pending: &Pending) -> Outcome {
     let (exchanges, _) = background(acting, &pending.pending)?;
-    let answered = exchanges.iter().copied().filter(|exchange| acting.world.transcript.is_answered(*exchange)).collect();
+    let answered =
+        exchanges.iter().copied().filter(|exchange| acting.world.transcript.is_answered(*exchange)).collect();
     Ok(Seen::Unanswered { exchanges, answered })
 }
 
@@ -76,7 +77,9 @@ pub async fn notify(acting: &Acting<'_, '_>, notify: &Notify) -> Outcome {
     let (server, _) = acting.server(notify.server.as_deref())?;
     let (_, sent) = acting.world.client.notify(&server, &notify.notify, notify.params.clone()).await;
     match sent {
-        Err(WriteFault::Stuck) => Err(acting.stopped(StopCause::AgentSilent, "the server to read", "its pipe stays full")),
+        Err(WriteFault::Stuck) => {
+            Err(acting.stopped(StopCause::AgentSilent, "the server to read", "its pipe stays full"))
+        }
         _ => Ok(Seen::Nothing),
     }
 }
@@ -111,8 +114,8 @@ pub async fn send(acting: &Acting<'_, '_>, send: &Send) -> Outcome {
     if in_time && send.probe && (send.silence || wanted > 0) && !server.is_silent() {
         let (method, params) = if identity.modern { ("server/discover", None) } else { ("ping", None) };
         let (probe, _) = world.client.request(&server, &identity, method, params, Some(acting.index)).await;
-        if let Err((_, stopped)) = answered(acting, vec![probe]).await {
-            return Err((upto(world, seen, Some(probe)), stopped));
+        if let Err(halted) = answered(acting, vec![probe]).await {
+            return Err(halted.having(upto(world, seen, Some(probe))));
         }
         seen = upto(world, seen, Some(probe));
     } else {
@@ -121,8 +124,7 @@ pub async fn send(acting: &Acting<'_, '_>, send: &Send) -> Outcome {
     if in_time {
         return Ok(seen);
     }
-    let (_, stopped) = acting.stopped(StopCause::AgentSilent, "answers to raw bytes", "too few came in time");
-    Err((seen, stopped))
+    Err(acting.stopped(StopCause::AgentSilent, "answers to raw bytes", "too few came in time").having(seen))
 }
 
 /// Waits until each exchange is answered, or can't be any more.
@@ -144,13 +146,11 @@ async fn answered(acting: &Acting<'_, '_>, exchanges: Vec<usize>) -> Outcome {
         return Ok(seen);
     }
     let what = missing.tool.clone().unwrap_or_else(|| missing.method.clone());
-    let (cause, detail) = match server.and_then(|server| server.exit()) {
-        Some(exit) => (StopCause::AgentEnded, format!("the server ended: {exit}")),
-        None if in_time => (StopCause::AgentEnded, "the server closed its stdout".into()),
-        None => (StopCause::AgentSilent, "no answer in time".into()),
+    let (cause, detail) = match server {
+        Some(server) if server.is_silent() => (StopCause::AgentEnded, server.how_it_ended().await),
+        _ => (StopCause::AgentSilent, "no answer in time".into()),
     };
-    let (_, stopped) = acting.stopped(cause, &format!("the answer to {what}, id {}", missing.id), &detail);
-    Err((seen, stopped))
+    Err(acting.stopped(cause, &format!("the answer to {what}, id {}", missing.id), &detail).having(seen))
 }
 
 fn can_be_answered(world: &World<'_>, exchange: usize) -> bool {
@@ -169,18 +169,19 @@ pub fn first_object(world: &World<'_>, exchanges: &[usize]) -> Option<Value> {
 fn background(
     acting: &Acting<'_, '_>,
     name: &str,
-) -> Result<(Vec<usize>, crate::scenario::action::Wanted), (Seen, Stopped)> {
+) -> Result<(Vec<usize>, crate::scenario::action::Wanted), Box<Halted>> {
     let missing = || acting.stopped(StopCause::Scenario, "a call in the background", &format!("none is called {name}"));
     acting.world.background.borrow().get(name).cloned().ok_or_else(missing)
 }
 
-fn server_for(acting: &Acting<'_, '_>, call: &Call, n: u32) -> Result<(Rc<Server>, Identity), (Seen, Stopped)> {
+fn server_for(acting: &Acting<'_, '_>, call: &Call, n: u32) -> Result<(Rc<Server>, Identity), Box<Halted>> {
     let n = usize::try_from(n).unwrap_or_default();
     match &call.servers {
         None => acting.server(call.server.as_deref()),
         Some(Servers::Named(names)) => acting.server(names.get(n % names.len().max(1)).map(String::as_str)),
         Some(Servers::All(_)) => {
-            let open: Vec<_> = acting.world.servers.borrow().iter().filter(|(server, _)| server.is_open()).cloned().collect();
+            let open: Vec<_> =
+                acting.world.servers.borrow().iter().filter(|(server, _)| server.is_open()).cloned().collect();
             let none = || acting.stopped(StopCause::AgentEnded, "a server that lives", "none does");
             open.get(n % open.len().max(1)).cloned().ok_or_else(none)
         }
@@ -221,7 +222,9 @@ fn lines_of(send: &Send) -> Result<Vec<Vec<u8>>, &'static str> {
 
 fn upto(world: &World<'_>, seen: Seen, probed: Option<usize>) -> Seen {
     match seen {
-        Seen::Frames { from, server, .. } => Seen::Frames { from, to: world.transcript.frames().len(), server, probe: probed },
+        Seen::Frames { from, server, .. } => {
+            Seen::Frames { from, to: world.transcript.frames().len(), server, probe: probed }
+        }
         other => other,
     }
 }

@@ -110,7 +110,8 @@ fn public_id_of_markers(folder: &Path) -> Option<String> {
 }
 
 fn workflow_of(bundle: &Bundle) -> Value {
-    let name = bundle.name.clone().unwrap_or_else(|| if bundle.dir == "." { "workflow".into() } else { bundle.dir.clone() });
+    let name =
+        bundle.name.clone().unwrap_or_else(|| if bundle.dir == "." { "workflow".into() } else { bundle.dir.clone() });
     let params = bundle.params.clone().unwrap_or_else(|| Map::from_iter([("note".to_owned(), json!("example"))]));
     let mut specs = Map::new();
     for (name, example) in &params {
@@ -289,8 +290,20 @@ mod tests {
     fn every_fault_changes_what_lies_there() {
         use BundleFault::*;
         let all = [
-            TamperedWorkflow, TamperedTemplate, MissingTemplate, TamperedDigest, SymlinkedWorkflow, SymlinkedTemplate,
-            SymlinkedCard, SymlinkedDir, NotJson, NotUtf8, NoName, EmptyFile, Encrypted, EncryptedOnly,
+            TamperedWorkflow,
+            TamperedTemplate,
+            MissingTemplate,
+            TamperedDigest,
+            SymlinkedWorkflow,
+            SymlinkedTemplate,
+            SymlinkedCard,
+            SymlinkedDir,
+            NotJson,
+            NotUtf8,
+            NoName,
+            EmptyFile,
+            Encrypted,
+            EncryptedOnly,
         ];
         let listing = |fault| {
             let world = tempfile::tempdir().unwrap();

@@ -70,9 +70,12 @@ fn record(older: &OlderAgent, attempt: &OlderAttempt, number: usize, ledger_key:
     });
     if attempt.state == OlderState::Finished {
         let mut result = result_of(attempt.reason.as_deref().unwrap_or("result_unreadable"));
-        merge_patch(&mut result, &json!({
-            "run_id": attempt.run, "request_id": older.request_id, "workflow": older.workflow, "mode": "production",
-        }));
+        merge_patch(
+            &mut result,
+            &json!({
+                "run_id": attempt.run, "request_id": older.request_id, "workflow": older.workflow, "mode": "production",
+            }),
+        );
         merge_patch(&mut result, &Value::Object(attempt.result.clone()));
         record["finished_at"] = BEGAN.into();
         record["result"] = result;
@@ -84,11 +87,14 @@ fn record(older: &OlderAgent, attempt: &OlderAttempt, number: usize, ledger_key:
 fn result_of(reason: &str) -> Value {
     let (outcome, retry, changed, next) = match reason {
         "saved_and_checked" => ("done", false, "yes", "none"),
-        "unexpected_screen" | "record_not_confirmed" | "person_needed" | "record_check_not_set_up" | "stopped_for_review"
+        "unexpected_screen"
+        | "record_not_confirmed"
+        | "person_needed"
+        | "record_check_not_set_up"
+        | "stopped_for_review"
         | "approval_needed" => ("needs_review", false, "no", "wait_for_person"),
-        "save_not_confirmed" | "not_checked" | "change_reversed" | "timed_out" | "result_unreadable" | "interrupted" => {
-            ("not_sure_if_saved", false, "unknown", "check_record")
-        }
+        "save_not_confirmed" | "not_checked" | "change_reversed" | "timed_out" | "result_unreadable"
+        | "interrupted" => ("not_sure_if_saved", false, "unknown", "check_record"),
         "stopped_by_person" => ("did_not_run", false, "no", "none"),
         "request_id_conflict" => ("did_not_run", false, "unknown", "fix_inputs"),
         "retry_limit" => ("did_not_run", false, "no", "fix_setup"),

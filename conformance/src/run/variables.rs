@@ -78,7 +78,9 @@ impl Variables {
     pub fn fill(&mut self, value: Value) -> Result<Value, VariableError> {
         Ok(match value {
             Value::String(text) if text.contains('$') => self.fill_text(&text)?,
-            Value::Array(items) => Value::Array(items.into_iter().map(|item| self.fill(item)).collect::<Result<_, _>>()?),
+            Value::Array(items) => {
+                Value::Array(items.into_iter().map(|item| self.fill(item)).collect::<Result<_, _>>()?)
+            }
             Value::Object(table) => {
                 let mut filled = Map::new();
                 for (key, inner) in table {
@@ -241,7 +243,10 @@ pub(crate) mod tests {
     #[test]
     fn a_lone_variable_keeps_its_type_and_others_become_text() {
         let mut variables = variables();
-        assert_eq!(variables.fill(json!(["$seconds", "$seconds s", "$$5", "^a$"])).unwrap(), json!([3, "3 s", "$5", "^a$"]));
+        assert_eq!(
+            variables.fill(json!(["$seconds", "$seconds s", "$$5", "^a$"])).unwrap(),
+            json!([3, "3 s", "$5", "^a$"])
+        );
     }
 
     #[test]

@@ -53,7 +53,8 @@ impl Client {
         step: Option<usize>,
     ) -> (usize, Result<(), WriteFault>) {
         let id = Value::from(self.next_id.replace(self.next_id.get() + 1));
-        let tool = params.as_ref().filter(|_| method == "tools/call").and_then(|p| p.get("name")).and_then(Value::as_str);
+        let tool =
+            params.as_ref().filter(|_| method == "tools/call").and_then(|p| p.get("name")).and_then(Value::as_str);
         let arguments = match tool {
             Some(_) => params.as_ref().and_then(|params| params.get("arguments")).cloned(),
             None => params.clone(),
@@ -79,7 +80,12 @@ impl Client {
         (exchange, written)
     }
 
-    pub async fn notify(&self, server: &Server, method: &str, params: Option<Value>) -> (usize, Result<(), WriteFault>) {
+    pub async fn notify(
+        &self,
+        server: &Server,
+        method: &str,
+        params: Option<Value>,
+    ) -> (usize, Result<(), WriteFault>) {
         let mut message = json!({"jsonrpc": "2.0", "method": method});
         if let Some(params) = params {
             message["params"] = params;

@@ -107,7 +107,9 @@ impl Server {
         let state = Rc::new(State::default());
         let stderr_task = match (launch.stderr, child.stderr.take()) {
             (model::Stderr::Closed, _) | (_, None) => None,
-            (model::Stderr::Undrained, Some(stderr)) => Some(tokio::task::spawn_local(hold_then_drain(stderr, state.clone(), transcript.clone()))),
+            (model::Stderr::Undrained, Some(stderr)) => {
+                Some(tokio::task::spawn_local(hold_then_drain(stderr, state.clone(), transcript.clone())))
+            }
             (model::Stderr::Drained, Some(stderr)) => Some(tokio::task::spawn_local(drain(stderr, state.clone()))),
         };
         let reading = read_lines(launch.name.clone(), stdout, state.clone(), transcript.clone());
@@ -142,7 +144,14 @@ impl Server {
     }
 
     /// Logs and writes one line, `slice` bytes at a time.
-    pub async fn write(&self, line: &[u8], newline: bool, slice: Option<usize>, raw: bool, limit: Duration) -> (usize, Result<(), WriteFault>) {
+    pub async fn write(
+        &self,
+        line: &[u8],
+        newline: bool,
+        slice: Option<usize>,
+        raw: bool,
+        limit: Duration,
+    ) -> (usize, Result<(), WriteFault>) {
         let frame = self.transcript.sent(&self.name, line, newline, raw);
         let Some(mut stdin) = self.stdin.borrow_mut().take() else { return (frame, Err(WriteFault::Closed)) };
         let mut bytes = line.to_vec();
@@ -183,6 +192,14 @@ impl Server {
 
     pub async fn ended(&self, limit: Duration) -> Result<Exit, Expired> {
         self.transcript.until(limit, || self.exit()).await
+    }
+
+    /// Why nothing more comes from it, in words. A process that is just ending gets the moment that it needs.
+    pub async fn how_it_ended(&self) -> String {
+        match self.ended(Duration::from_secs(1)).await {
+            Ok(exit) => format!("the server ended: {exit}"),
+            Err(Expired) => "the server closed its stdout, and still runs".into(),
+        }
     }
 
     /// What is known of it, when all is over.

@@ -91,7 +91,13 @@ fn described(name: &str) -> (String, String) {
 fn json_words(name: &str) -> Option<String> {
     let value: serde_json::Value = serde_json::from_str(&text(name)).ok()?;
     let described = value.get("description").and_then(serde_json::Value::as_str);
-    Some(described.and_then(|words| words.split_inclusive(". ").next()).unwrap_or("data of the tests beside it").trim().to_owned())
+    Some(
+        described
+            .and_then(|words| words.split_inclusive(". ").next())
+            .unwrap_or("data of the tests beside it")
+            .trim()
+            .to_owned(),
+    )
 }
 
 fn first_sentence(text: &str, mark: &str, name: &str) -> Option<String> {
