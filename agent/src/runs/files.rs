@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, Mode, OFlags, fchmod, fstat, linkat, mkdirat, openat, renameat, statat, unlinkat};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, fchmod, fstat, linkat, mkdirat, openat, renameat, statat, unlinkat};
 use rustix::io::Errno;
 
 const PRIVATE_FILE: Mode = Mode::from_raw_mode(0o600);
@@ -141,15 +141,6 @@ impl Folder {
         })
     }
 
-    /// Reads at most the first `length` bytes of a regular file, however long it is.
-    pub fn read_start(&self, name: &str, length: usize) -> io::Result<FileRead> {
-        self.read_with(name, |file| {
-            let mut bytes = Vec::new();
-            file.take(length as u64).read_to_end(&mut bytes)?;
-            Ok(Ok(bytes))
-        })
-    }
-
     /// Replaces a file as a whole: after this returns, a crash shows the new content; before, the old one.
     pub fn write_durable(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         let temporary = self.temporary(name, bytes)?;
@@ -169,8 +160,15 @@ impl Folder {
         }
     }
 
-    /// Moves a file to the first free name of `name.corrupt-1`, `name.corrupt-2` … so that a person can look at it.
+    /// Moves a file to the first free name of `name.corrupt-1`, `name.corrupt-2` … so that a person can look at it. A symlink
+    /// holds nothing to look at and is removed.
     pub fn set_aside(&self, name: &str) -> io::Result<()> {
+        if statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW)
+            .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode).is_symlink())
+        {
+            self.remove(name)?;
+            return self.sync();
+        }
         for number in 1..=MOST_SET_ASIDE {
             let aside = format!("{name}.corrupt-{number}");
             match linkat(&self.fd, name, &self.fd, aside, AtFlags::empty()) {
