@@ -13,14 +13,14 @@ use crate::check::matcher::Matcher;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Action {
-    Call(Call),
-    Join(Join),
+    Call(Box<Call>),
+    Join(Box<Join>),
     Pending(Pending),
     Cancel(Cancel),
     Notify(Notify),
     Tools(Tools),
     Send(Send),
-    Start(Start),
+    Start(Box<Start>),
     Close(Close),
     Signal(Kill),
     Gone(Gone),
@@ -30,7 +30,7 @@ pub enum Action {
     Release(Release),
     Flow(FlowVerb),
     Saved(Saved),
-    Edit(Edit),
+    Edit(Box<Edit>),
     File(Look),
 }
 
