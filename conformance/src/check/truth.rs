@@ -75,12 +75,9 @@ fn judge(evidence: &Evidence, verdict: &mut Verdict, claim: &Claim<'_>) {
         verdict.fails_at(step, "\"no\" only where nothing was saved", saves(bound.len()), cites(bound));
     }
     if claim.object.get("safe_to_retry") == Some(&Value::Bool(true)) {
-        let runs = runs_of(evidence, word("request_id"));
-        let mut earlier = effects_of(evidence, |line_run| runs.iter().any(|run| run == line_run));
-        earlier.retain(|line| *line < claim.journal);
-        if !earlier.is_empty() {
-            let actual = format!("{} under this request", saves(earlier.len()));
-            verdict.fails_at(step, "safe to retry only where nothing was saved", actual, cites(&earlier));
+        // Of this run: that a request isn't started again after a save is the launches' own check.
+        if !effects.is_empty() {
+            verdict.fails_at(step, "safe to retry only where nothing was saved", saves(effects.len()), cites(&effects));
         }
     }
 }
@@ -164,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn safe_to_retry_fails_when_an_earlier_attempt_saved() {
+    fn safe_to_retry_fails_where_the_run_saved_whatever_else_is_said() {
         let mut evidence = saved();
         set_result(&mut evidence, "outcome", json!("not_sure_if_saved"));
         set_result(&mut evidence, "record_changed", json!("unknown"));
