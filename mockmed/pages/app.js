@@ -41,6 +41,7 @@ function drawLater() {
   clearPopUps();
   byId("modal-root").replaceChildren(h("p", { id: "waiting" }, "One moment, please…"));
   app.setAttribute("aria-busy", "true");
+  announce("One moment, please…");
   setTimeout(() => {
     if (turn === drawing) draw();
   }, slowMilliseconds);

@@ -11,7 +11,7 @@ let surveyIsDue = drifts("modal") || drifts("modal-once");
 export function encounterPage(visit) {
   const { person } = visit;
   const draft = { kind: "Triage", acuity: null, key: randomKey() };
-  const note = h("textarea", { id: "note", rows: 6, "aria-describedby": "note-hint" });
+  const note = h("textarea", { id: "note", rows: 5, "aria-describedby": "note-hint" });
   const form = h(
     "form",
     { class: "encounter-form", novalidate: true },

@@ -110,7 +110,7 @@ export function patientPage(visit) {
   return inRecord(
     "patient-record",
     person,
-    saved && h("p", { id: "saved-banner", class: "saved", role: "status", "aria-live": "polite" }, saved),
+    saved && h("p", { id: "saved-banner", class: "saved", role: "status", "aria-live": "polite", tabindex: "-1", "data-first-focus": true }, saved),
     h(
       "div",
       { class: "record-head" },
@@ -135,9 +135,13 @@ export function patientPage(visit) {
 export function inRecord(id, person, ...children) {
   return h(
     "div",
-    { class: "record", role: "list", "aria-label": "Patient record" },
+    { class: "record" },
     h("a", { class: "back", href: "#tasks" }, "All referrals"),
-    h("section", { id, class: "card", role: "listitem", "aria-label": identity(person) }, ...children),
+    h(
+      "div",
+      { role: "list", "aria-label": "Patient record" },
+      h("section", { id, class: "card", role: "listitem", "aria-label": identity(person) }, ...children),
+    ),
   );
 }
 

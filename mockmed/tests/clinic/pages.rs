@@ -163,3 +163,50 @@ fn every_mark_that_a_driver_looks_for_is_in_the_pages() {
         assert!(all.contains(&format!("\"{drift}\"")), "{drift}");
     }
 }
+
+#[test]
+fn text_stands_out_from_its_ground_in_both_palettes() {
+    let desk = Desk::open();
+    let style = wire::get(desk.address(), "/styles.css").body;
+    for palette in [":root {", ".drift-theme {"] {
+        let block = style.split(palette).nth(1).unwrap().split('}').next().unwrap();
+        let colour = |name: &str| {
+            let value = block.split(&format!("--{name}: #")).nth(1).unwrap();
+            u32::from_str_radix(&value[..6], 16).unwrap()
+        };
+        for (text, ground) in [
+            ("ink", "paper"),
+            ("ink", "card"),
+            ("muted", "paper"),
+            ("muted", "card"),
+            ("muted", "accent-soft"),
+            ("accent", "paper"),
+            ("accent", "card"),
+            ("accent-deep", "accent-soft"),
+            ("accent-deep", "card"),
+            ("on-accent", "accent"),
+            ("on-accent", "accent-deep"),
+            ("warm", "warm-soft"),
+            ("gold", "gold-soft"),
+            ("sage", "sage-soft"),
+        ] {
+            let ratio = contrast(colour(text), colour(ground));
+            assert!(ratio >= 4.5, "{palette} --{text} on --{ground}: {ratio:.2}");
+        }
+        for (edge, ground) in [("field", "card"), ("ring", "card"), ("ring", "paper")] {
+            let ratio = contrast(colour(edge), colour(ground));
+            assert!(ratio >= 3.0, "{palette} --{edge} on --{ground}: {ratio:.2}");
+        }
+    }
+}
+
+/// The contrast ratio of WCAG 2 between two colours.
+fn contrast(one: u32, other: u32) -> f64 {
+    let part = |colour: u32, shift: u32| {
+        let part = f64::from(colour >> shift & 0xff) / 255.0;
+        if part <= 0.04045 { part / 12.92 } else { ((part + 0.055) / 1.055).powf(2.4) }
+    };
+    let light = |colour| 0.2126 * part(colour, 16) + 0.7152 * part(colour, 8) + 0.0722 * part(colour, 0);
+    let (one, other): (f64, f64) = (light(one), light(other));
+    (one.max(other) + 0.05) / (one.min(other) + 0.05)
+}
