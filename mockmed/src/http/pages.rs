@@ -30,6 +30,8 @@ const FILES: &[(&str, &str, &str)] = &[
     ("/save.js", SCRIPT, page!("save.js")),
     ("/dialog.js", SCRIPT, page!("dialog.js")),
     ("/styles.css", STYLE, page!("styles.css")),
+    ("/narrow.css", STYLE, page!("narrow.css")),
+    ("/drift.css", STYLE, page!("drift.css")),
     ("/widgets.html", HTML, page!("widgets.html")),
     ("/widgets.js", SCRIPT, page!("widgets.js")),
     ("/widgets.css", STYLE, page!("widgets.css")),

@@ -14,6 +14,8 @@ pub struct Journal {
     file: Option<File>,
     last_line: u64,
     last_write: u64,
+    /// The last line may be there in part: the next one needs a line of its own.
+    torn: bool,
 }
 
 /// Ties the lines about one write together; from 1, never twice in one file.
@@ -43,7 +45,7 @@ struct Line<'a> {
 
 impl Journal {
     pub const fn none() -> Self {
-        Self { file: None, last_line: 0, last_write: 0 }
+        Self { file: None, last_line: 0, last_write: 0, torn: false }
     }
 
     /// Opens the file for this process alone and goes on counting where its last line ends.
@@ -60,13 +62,10 @@ impl Journal {
         }
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(opening)?;
-        if bytes.last().is_some_and(|last| *last != b'\n') {
-            // A line that a power cut tore stays broken alone; the next one starts afresh.
-            file.write_all(b"\n").map_err(opening)?;
-        }
+        let torn = bytes.last().is_some_and(|last| *last != b'\n');
         let highest = |key: &str| lines(&bytes).filter_map(|line| line[key].as_u64()).max().unwrap_or(0);
         let (last_line, last_write) = (highest("seq"), highest("write"));
-        Ok(Self { file: Some(file), last_line, last_write })
+        Ok(Self { file: Some(file), last_line, last_write, torn })
     }
 
     /// A journal whose disk takes nothing.
@@ -84,15 +83,18 @@ impl Journal {
     /// The events are on the disk, in this order, when this comes back.
     pub fn append(&mut self, events: &[Event<'_>]) -> Result<(), JournalError> {
         let Some(file) = &mut self.file else { return Ok(()) };
-        let mut text = String::new();
+        let mut text = String::from(if self.torn { "\n" } else { "" });
         for event in events {
             self.last_line += 1;
             let at = Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S%.6f+00:00").to_string();
             text += &serde_json::to_string(&Line { seq: self.last_line, at, event }).map_err(io::Error::from)?;
             text.push('\n');
         }
+        self.torn = true;
         file.write_all(text.as_bytes())?;
-        Ok(file.sync_data()?)
+        file.sync_data()?;
+        self.torn = false;
+        Ok(())
     }
 }
 

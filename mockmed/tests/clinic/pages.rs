@@ -3,7 +3,7 @@
 use crate::desk::Desk;
 use crate::wire;
 
-const FILES: [(&str, &str); 18] = [
+const FILES: [(&str, &str); 20] = [
     ("/", "text/html; charset=utf-8"),
     ("/index.html", "text/html; charset=utf-8"),
     ("/app.js", "text/javascript; charset=utf-8"),
@@ -15,6 +15,8 @@ const FILES: [(&str, &str); 18] = [
     ("/save.js", "text/javascript; charset=utf-8"),
     ("/dialog.js", "text/javascript; charset=utf-8"),
     ("/styles.css", "text/css; charset=utf-8"),
+    ("/narrow.css", "text/css; charset=utf-8"),
+    ("/drift.css", "text/css; charset=utf-8"),
     ("/widgets.html", "text/html; charset=utf-8"),
     ("/widgets.js", "text/javascript; charset=utf-8"),
     ("/widgets.css", "text/css; charset=utf-8"),
@@ -167,8 +169,8 @@ fn every_mark_that_a_driver_looks_for_is_in_the_pages() {
 #[test]
 fn text_stands_out_from_its_ground_in_both_palettes() {
     let desk = Desk::open();
-    let style = wire::get(desk.address(), "/styles.css").body;
-    for palette in [":root {", ".drift-theme {"] {
+    for (file, palette) in [("/styles.css", ":root {"), ("/drift.css", ".drift-theme {")] {
+        let style = wire::get(desk.address(), file).body;
         let block = style.split(palette).nth(1).unwrap().split('}').next().unwrap();
         let colour = |name: &str| {
             let value = block.split(&format!("--{name}: #")).nth(1).unwrap();
