@@ -2,7 +2,7 @@
 //!
 //! An attempt is on the disk before the store is touched, and what was stored before an answer leaves.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Value, json};
 
@@ -34,8 +34,16 @@ pub struct Answer {
 pub enum Written {
     /// Noted as told; it has to leave now.
     Now(Answer),
-    /// Not noted as told yet: it leaves after the delay, if anybody still listens.
-    Late(WriteNumber, Answer),
+    /// It leaves after the delay, if anybody still listens.
+    Late(LateAnswer),
+}
+
+/// An answer that isn't noted as told yet. Dropping it, wherever that happens, notes that nobody was told.
+#[derive(Debug)]
+pub struct LateAnswer {
+    clinic: Arc<Clinic>,
+    write: WriteNumber,
+    answer: Option<Answer>,
 }
 
 /// A body that is no encounter.
@@ -73,7 +81,7 @@ impl Clinic {
         Ok(self.desk().store.snapshot()?)
     }
 
-    pub fn write(&self, body: &[u8], fault: Fault) -> Result<Written, ClinicError> {
+    pub fn write(self: &Arc<Self>, body: &[u8], fault: Fault) -> Result<Written, ClinicError> {
         let encounter = match Encounter::parse(body) {
             Ok(encounter) => encounter,
             Err(bad) => return self.refuse(&Unusable::Encounter(bad), Some(body.len()), fault).map(Written::Now),
@@ -86,7 +94,7 @@ impl Clinic {
         let answer = answer(fault.telling(), &change);
         if fault.telling() == Telling::SavedLate {
             desk.journal.append(&[stored(write, &change)])?;
-            return Ok(Written::Late(write, answer));
+            return Ok(Written::Late(LateAnswer { clinic: Arc::clone(self), write, answer: Some(answer) }));
         }
         desk.journal.append(&[stored(write, &change), told(write, Some(&answer))])?;
         Ok(Written::Now(answer))
@@ -102,11 +110,6 @@ impl Clinic {
             told(write, Some(&answer)),
         ])?;
         Ok(answer)
-    }
-
-    /// Ends a late write: with its answer when it leaves now, without one when nobody is there any more.
-    pub fn tell(&self, write: WriteNumber, answer: Option<&Answer>) -> Result<(), ClinicError> {
-        Ok(self.desk().journal.append(&[told(write, answer)])?)
     }
 
     pub fn reset(&self, seed: Seed) -> Result<(), ClinicError> {
@@ -126,6 +129,24 @@ impl Clinic {
     /// A panic elsewhere leaves the store whole: each change is one transaction.
     fn desk(&self) -> MutexGuard<'_, Desk> {
         self.desk.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl LateAnswer {
+    /// Notes the answer as told; it has to leave now.
+    pub fn tell(mut self) -> Result<Answer, ClinicError> {
+        let answer = self.answer.take().unwrap_or_else(|| Answer::refusal(500, "this answer has left before"));
+        self.clinic.desk().journal.append(&[told(self.write, Some(&answer))])?;
+        Ok(answer)
+    }
+}
+
+impl Drop for LateAnswer {
+    fn drop(&mut self) {
+        if self.answer.is_some() {
+            // A journal that can't be written has no line that says "told", which is true.
+            let _ = self.clinic.desk().journal.append(&[told(self.write, None)]);
+        }
     }
 }
 
@@ -184,7 +205,7 @@ mod tests {
 
     #[test]
     fn a_write_that_cant_be_noted_is_not_made() {
-        let clinic = Clinic::new(Store::in_memory().unwrap(), Journal::that_cannot_be_written());
+        let clinic = Arc::new(Clinic::new(Store::in_memory().unwrap(), Journal::that_cannot_be_written()));
         let body = br#"{"patient_id":"p1","note":"x"}"#;
         for fault in [Fault::Ok, Fault::Stale, Fault::Optimistic, Fault::Timeout] {
             let fault = clinic.write(body, fault).unwrap_err();

@@ -12,7 +12,6 @@ use super::App;
 use super::body::Body;
 use crate::clinic::{Answer, Clinic, ClinicError, Written};
 use crate::fault::Fault;
-use crate::journal::WriteNumber;
 use crate::store::Seed;
 
 /// An answer as JSON.
@@ -62,7 +61,11 @@ pub async fn encounter(
     };
     match written {
         Ok(Written::Now(answer)) => Reply(answer),
-        Ok(Written::Late(write, answer)) => late(&app, write, answer).await,
+        // A client that leaves, or a server that stops, drops this future and with it the answer.
+        Ok(Written::Late(answer)) => {
+            tokio::time::sleep(app.late_by).await;
+            at_the_desk(&app, |_| answer.tell()).await
+        }
         Err(answer) => Reply(answer),
     }
 }
@@ -82,40 +85,17 @@ pub async fn not_found() -> Reply {
     Reply(Answer::refusal(404, "not found"))
 }
 
-/// Waits, and answers if the client is still there. A client that leaves, or a server that stops, drops this future.
-async fn late(app: &App, write: WriteNumber, answer: Answer) -> Reply {
-    let mut untold = Untold { clinic: Arc::clone(&app.clinic), write: Some(write) };
-    tokio::time::sleep(app.late_by).await;
-    untold.write = None;
-    at_the_desk(app, move |clinic| {
-        clinic.tell(write, Some(&answer))?;
-        Ok(answer)
-    })
-    .await
-}
-
-struct Untold {
-    clinic: Arc<Clinic>,
-    write: Option<WriteNumber>,
-}
-
-impl Drop for Untold {
-    fn drop(&mut self) {
-        if let Some(write) = self.write {
-            // A journal that can't be written has no line that says "told", which is true.
-            let _ = self.clinic.tell(write, None);
-        }
-    }
-}
-
-async fn at_the_desk(app: &App, work: impl FnOnce(&Clinic) -> Result<Answer, ClinicError> + Send + 'static) -> Reply {
+async fn at_the_desk(
+    app: &App,
+    work: impl FnOnce(&Arc<Clinic>) -> Result<Answer, ClinicError> + Send + 'static,
+) -> Reply {
     Reply(ask(app, work).await.unwrap_or_else(|answer| answer))
 }
 
 /// Work that syncs to disk is done off the runtime's thread, and to its end even when the client leaves.
 async fn ask<T: Send + 'static>(
     app: &App,
-    work: impl FnOnce(&Clinic) -> Result<T, ClinicError> + Send + 'static,
+    work: impl FnOnce(&Arc<Clinic>) -> Result<T, ClinicError> + Send + 'static,
 ) -> Result<T, Answer> {
     let clinic = Arc::clone(&app.clinic);
     match tokio::task::spawn_blocking(move || work(&clinic)).await {
