@@ -20,12 +20,14 @@ use serde_json::{Map, Value, json};
 use tracing::level_filters::LevelFilter;
 
 const DEADLINE: Duration = Duration::from_secs(10);
+/// The end takes less than a second; a busy machine gets more, but less than the five seconds that rmcp alone takes.
+const PATIENCE: Duration = Duration::from_secs(3);
 const SECRET: &str = "value-that-nobody-may-see";
 
 type Test = (&'static str, fn());
 
 const TESTS: &[Test] = &[
-    ("a_signal_ends_the_process_with_0_within_a_second", a_signal_ends_the_process_with_0_within_a_second),
+    ("a_signal_ends_the_process_with_0", a_signal_ends_the_process_with_0),
     ("the_end_of_input_ends_the_process_with_0", the_end_of_input_ends_the_process_with_0),
     ("a_socketpair_serves_like_pipes", a_socketpair_serves_like_pipes),
     ("a_stderr_that_nobody_reads_stalls_nothing", a_stderr_that_nobody_reads_stalls_nothing),
@@ -61,6 +63,7 @@ impl ToolHost for Host {
     fn tools(&self, _: ClientTraits) -> Vec<ToolSpec> {
         vec![ToolSpec {
             name: "big".to_owned(),
+            title: "Big",
             description: String::new(),
             input_schema: json!({ "type": "object" }),
             output_schema: None,
@@ -123,7 +126,7 @@ impl Server {
         serde_json::from_str(&line).expect("one line of JSON")
     }
 
-    fn end_within_a_second(mut self) -> ExitStatus {
+    fn end_in_time(mut self) -> ExitStatus {
         let pid = self.pid();
         let (done, ended) = channel();
         let waiting = thread::spawn(move || {
@@ -132,12 +135,12 @@ impl Server {
             let _ = done.send(());
             status
         });
-        let in_time = ended.recv_timeout(Duration::from_secs(1)).is_ok();
+        let in_time = ended.recv_timeout(PATIENCE).is_ok();
         if !in_time {
             kill_process(pid, Signal::KILL).expect("it is still there");
         }
         let status = waiting.join().expect("a status");
-        assert!(in_time, "still alive after a second");
+        assert!(in_time, "still alive");
         status
     }
 
@@ -172,13 +175,13 @@ fn call(id: u64, tool: &str) -> Value {
     request(id, "tools/call", json!({ "name": tool }))
 }
 
-fn a_signal_ends_the_process_with_0_within_a_second() {
+fn a_signal_ends_the_process_with_0() {
     for signal in [Signal::TERM, Signal::INT, Signal::HUP] {
         let mut server = Server::initialized(Stdio::null());
         server.send(&call(1, "never").to_string());
         server.ask(&request(2, "ping", json!({})));
         kill_process(server.pid(), signal).expect("it is there");
-        assert_eq!(server.end_within_a_second().code(), Some(0));
+        assert_eq!(server.end_in_time().code(), Some(0));
     }
 }
 
@@ -186,7 +189,7 @@ fn the_end_of_input_ends_the_process_with_0() {
     let mut server = Server::initialized(Stdio::null());
     server.send(&call(1, "never").to_string());
     server.input = None;
-    assert_eq!(server.end_within_a_second().code(), Some(0));
+    assert_eq!(server.end_in_time().code(), Some(0));
 }
 
 /// One socketpair for each stream, and one for both.
@@ -205,7 +208,7 @@ fn a_socketpair_serves_like_pipes() {
         server.initialize();
         assert_eq!(server.ask(&request(1, "ping", json!({})))["id"], 1);
         shutdown.shutdown(std::net::Shutdown::Write).expect("it is open");
-        assert_eq!(server.end_within_a_second().code(), Some(0));
+        assert_eq!(server.end_in_time().code(), Some(0));
     }
 }
 
@@ -214,7 +217,7 @@ fn a_stderr_that_nobody_reads_stalls_nothing() {
     assert!(server.ask(&call(1, "noise"))["result"].is_object());
     assert_eq!(server.ask(&request(2, "ping", json!({})))["id"], 2);
     server.input = None;
-    assert_eq!(server.end_within_a_second().code(), Some(0));
+    assert_eq!(server.end_in_time().code(), Some(0));
 }
 
 fn a_closed_stderr_harms_nothing() {
@@ -224,7 +227,7 @@ fn a_closed_stderr_harms_nothing() {
     assert!(server.ask(&call(1, "noise"))["result"].is_object());
     assert_eq!(server.ask(&call(2, "panic"))["result"]["isError"], true);
     server.input = None;
-    assert_eq!(server.end_within_a_second().code(), Some(0));
+    assert_eq!(server.end_in_time().code(), Some(0));
 }
 
 fn no_log_line_quotes_a_message_or_a_panic() {
@@ -242,7 +245,7 @@ fn no_log_line_quotes_a_message_or_a_panic() {
     server.child.stderr.take().expect("a pipe").read_to_string(&mut logged).expect("UTF-8");
     assert!(logged.contains("internal fault"), "the panic is logged: {logged}");
     assert!(!logged.contains(SECRET), "{logged}");
-    assert_eq!(server.end_within_a_second().code(), Some(0));
+    assert_eq!(server.end_in_time().code(), Some(0));
 }
 
 fn a_blocked_stdout_holds_neither_memory_nor_the_end() {
@@ -271,6 +274,6 @@ fn a_blocked_stdout_holds_neither_memory_nor_the_end() {
     }
     kill_process(Pid::from_child(&child), Signal::TERM).expect("it is there");
     let server = Server { child, input: None, lines: read_lines(std::io::empty()) };
-    assert_eq!(server.end_within_a_second().code(), Some(0));
+    assert_eq!(server.end_in_time().code(), Some(0));
     drop(unread);
 }

@@ -1,4 +1,13 @@
 //! The judge. It drives the agent's real binary over real stdio, records what it sees, and judges the record.
 
+pub mod bench;
 pub mod check;
+pub mod cli;
+pub mod console;
+pub mod evidence;
+pub mod exit;
+pub mod report;
+pub mod requirement;
+pub mod run;
 pub mod scenario;
+pub mod wire;

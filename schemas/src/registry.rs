@@ -59,6 +59,10 @@ schemas! {
     FlowScript => "flow-script",
     FlowJournalLine => "flow-journal-line",
     MockmedJournalLine => "mockmed-journal-line",
+    Scenario => "scenario",
+    Requirement => "requirement",
+    Claims => "claims",
+    ConformanceReport => "conformance-report",
 }
 
 impl Schema {

@@ -25,6 +25,8 @@ pub struct Annotations {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolSpec {
     pub name: String,
+    /// For people: a few words on a button or in a list.
+    pub title: &'static str,
     pub description: String,
     pub input_schema: Value,
     pub output_schema: Option<Value>,

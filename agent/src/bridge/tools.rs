@@ -26,7 +26,7 @@ const RUNS: Annotations = Annotations { read_only: false, destructive: true, ide
 
 pub fn list_workflows() -> ToolSpec {
     spec(
-        LIST_WORKFLOWS,
+        (LIST_WORKFLOWS, "List workflows"),
         "Lists the workflows of this computer: what each does, what done means for it, and which inputs it needs. Call it first.",
         (Schema::ListWorkflowsInput, Schema::WorkflowList),
         READ_ONLY,
@@ -35,7 +35,7 @@ pub fn list_workflows() -> ToolSpec {
 
 pub fn run_workflow() -> ToolSpec {
     spec(
-        RUN_WORKFLOW,
+        (RUN_WORKFLOW, "Run a workflow"),
         "Runs one workflow, which enters your inputs in an app and checks that they were saved. Send your own request_id and use the \
          same one again whenever you repeat this piece of work: it never runs twice unless the earlier try proved that nothing was \
          written. Only outcome done means saved. needs_review and not_sure_if_saved wait for a person. running: call get_run.",
@@ -46,7 +46,7 @@ pub fn run_workflow() -> ToolSpec {
 
 pub fn get_run() -> ToolSpec {
     spec(
-        GET_RUN,
+        (GET_RUN, "Look up a run"),
         "Tells what became of a run: its outcome, or running while it goes on. Waits up to wait_seconds for an answer. Call it again \
          later for a run that a person has to decide on.",
         (Schema::GetRunInput, Schema::RunResult),
@@ -54,9 +54,15 @@ pub fn get_run() -> ToolSpec {
     )
 }
 
-fn spec(name: &str, description: &str, (input, output): (Schema, Schema), annotations: Annotations) -> ToolSpec {
+fn spec(
+    (name, title): (&str, &'static str),
+    description: &str,
+    (input, output): (Schema, Schema),
+    annotations: Annotations,
+) -> ToolSpec {
     ToolSpec {
         name: name.to_owned(),
+        title,
         description: description.to_owned(),
         input_schema: input.for_tool_list(),
         output_schema: Some(output.for_tool_list()),

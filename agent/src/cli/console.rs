@@ -3,8 +3,13 @@
 use std::io::Write;
 use std::process::ExitCode;
 
+use clap::error::ErrorKind;
+
 use super::exit;
 use crate::refusal::Refusal;
+
+/// How the program is called where no command is named.
+pub const PROGRAM: &str = "openadapt-agent";
 
 pub fn refused(command: &str, refusal: &Refusal) -> ExitCode {
     to_stderr(&format!("{command}: {refusal}\n"));
@@ -19,15 +24,32 @@ pub fn bug(command: &str, fault: &anyhow::Error) -> ExitCode {
     ExitCode::from(exit::BUG)
 }
 
-/// What clap has to say: help and version on stdout, errors on stderr.
-pub fn usage(message: &clap::Error) -> ExitCode {
-    let text = message.render().to_string();
-    if message.use_stderr() {
-        to_stderr(&text);
-        return ExitCode::from(exit::USAGE);
+/// What clap has to say: help and version on stdout; a command line that can't be read in the shape of every refusal.
+pub fn usage(command: &str, message: &clap::Error) -> ExitCode {
+    if message.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        return refused(
+            command,
+            &Refusal::new(
+                "no command was given",
+                "`openadapt-agent serve --bundles DIR` serves workflows; --help lists the rest",
+            ),
+        );
     }
-    let _ = std::io::stdout().write_all(text.as_bytes());
-    ExitCode::SUCCESS
+    let text = message.render().to_string();
+    if !message.use_stderr() {
+        // A closed stdout has nobody to tell.
+        let _ = std::io::stdout().write_all(text.as_bytes());
+        return ExitCode::SUCCESS;
+    }
+    let mut paragraphs = text.split("\n\n").map(|part| part.split_whitespace().collect::<Vec<_>>().join(" "));
+    let sentence = paragraphs.next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+    let advice = paragraphs.find_map(|part| part.strip_prefix("tip: ").map(str::to_owned));
+    let hint = advice.unwrap_or_else(|| format!("`{} --help` lists what may be written", program_and(command)));
+    refused(command, &Refusal::new(sentence, hint))
+}
+
+fn program_and(command: &str) -> String {
+    if command == PROGRAM { PROGRAM.to_owned() } else { format!("{PROGRAM} {command}") }
 }
 
 /// One line to the operator. stderr may be closed or full of nobody's reading: what can't be said is left unsaid.

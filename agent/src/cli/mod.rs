@@ -38,9 +38,13 @@ enum Command {
 }
 
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    match Cli::try_parse_from(arguments) {
+    let arguments: Vec<_> = arguments.into_iter().collect();
+    match Cli::try_parse_from(&arguments) {
         Ok(Cli { command: Command::Serve(flags) }) => serve::run(flags),
         Ok(Cli { command: Command::Keeper(arguments) }) => keeper::run(&arguments),
-        Err(usage) => console::usage(&usage),
+        Err(usage) => {
+            let named = arguments.get(1).and_then(|word| word.to_str()).filter(|word| !word.starts_with('-'));
+            console::usage(named.unwrap_or(console::PROGRAM), &usage)
+        }
     }
 }

@@ -16,6 +16,20 @@ const UNVERIFIED: Pause = Pause::Open(PauseCategory::Other);
 const UNSIGNED_BEFORE: [(&str, i64); 3] =
     [("event_sequence", 2), ("source_identity_required", 3), ("source_identity", 3)];
 
+/// Members that the transition digest is made over.
+const TRANSITION: [&str; 10] = [
+    "run_id",
+    "workflow_name",
+    "bundle_version",
+    "step_index",
+    "step_id",
+    "state_id",
+    "resume_from_index",
+    "resume_from_step_id",
+    "program_cursor_digest",
+    "expected_next_transition",
+];
+
 pub fn read(run_dir: &RunDir) -> Pause {
     let pending = match run_dir.read_tree("pending_escalation.json", SIZE_LIMIT) {
         FoundTree::Nothing if run_dir.has("pending_escalation.json.enc") => return UNVERIFIED,
@@ -42,6 +56,13 @@ pub fn pause_digest(pending: &Tree) -> Option<String> {
     Some(format!("sha256:{}", pending.sha256_hex()))
 }
 
+/// Digest of where a capability says that the run stands and goes on.
+pub fn transition_digest(capability: &Tree) -> Option<String> {
+    let members = TRANSITION.map(|member| capability.get(member).map(|value| (member, value.clone())));
+    let members: Option<Vec<_>> = members.into_iter().collect();
+    Some(format!("sha256:{}", Tree::map(members?).sha256_hex()))
+}
+
 /// The part of a capability that its digest and its signature are made over.
 pub fn unsigned_capability(capability: &Tree) -> Option<Tree> {
     let version = capability.get("schema_version").and_then(Tree::as_i64)?;
@@ -66,6 +87,8 @@ fn is_signed_for(run_dir: &RunDir, pending: &Tree) -> bool {
         && bound("step_id")
         && digest.is_some()
         && digest.as_deref() == capability.get("pause_digest").and_then(Tree::as_text)
+        && transition_digest(&capability).as_deref()
+            == capability.get("expected_transition_digest").and_then(Tree::as_text)
 }
 
 fn capability_key(run_dir: &RunDir) -> Option<Vec<u8>> {

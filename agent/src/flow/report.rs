@@ -32,6 +32,19 @@ pub struct Binding {
     pub file_sha256: Option<String>,
     /// Flow's digest of its own run id.
     pub run_id_sha256: Option<String>,
+    /// Which workflow was executed, and from which bundle.
+    pub workflow_contract_sha256: Option<String>,
+    pub bundle_content_digest: Option<String>,
+}
+
+impl Binding {
+    /// Whether a later report may be about the run that this one was about: whatever was known first must still be so.
+    pub fn is_of_the_same_run(&self, later: &Self) -> bool {
+        let same = |first: &Option<String>, now: &Option<String>| first.is_none() || first == now;
+        same(&self.run_id_sha256, &later.run_id_sha256)
+            && same(&self.workflow_contract_sha256, &later.workflow_contract_sha256)
+            && same(&self.bundle_content_digest, &later.bundle_content_digest)
+    }
 }
 
 impl FoundReport {
@@ -40,7 +53,7 @@ impl FoundReport {
     }
 
     fn untrusted(file_sha256: Option<String>) -> Self {
-        Self { evidence: ReportEvidence::Untrusted, binding: Binding { file_sha256, run_id_sha256: None } }
+        Self { evidence: ReportEvidence::Untrusted, binding: Binding { file_sha256, ..Binding::default() } }
     }
 }
 
@@ -71,8 +84,14 @@ fn understand(bytes: &[u8], launched_at: Option<Timestamp>) -> FoundReport {
         Some(facts) if !stale => ReportEvidence::Consistent(facts),
         _ => ReportEvidence::Untrusted,
     };
-    let run_id_sha256 = members.get("run_id_sha256").and_then(Value::as_str).map(str::to_owned);
-    FoundReport { evidence, binding: Binding { file_sha256, run_id_sha256 } }
+    let digest = |member| members.get(member).and_then(Value::as_str).map(str::to_owned);
+    let binding = Binding {
+        file_sha256,
+        run_id_sha256: digest("run_id_sha256"),
+        workflow_contract_sha256: digest("workflow_contract_sha256"),
+        bundle_content_digest: digest("bundle_content_digest"),
+    };
+    FoundReport { evidence, binding }
 }
 
 /// A stamp that is there but can't be read proves nothing about this launch. One that is left out is an older report,

@@ -14,6 +14,7 @@ use super::time_limit::TimeLimit;
 use crate::flow::approval;
 use crate::flow::run_dir::RunDir;
 use crate::runs::clock::utc_now;
+use crate::runs::dispatch::FlowEnd;
 
 /// How often a run is looked at for a save that waits for a person.
 const APPROVAL_TICK: Duration = Duration::from_millis(200);
@@ -21,14 +22,14 @@ const APPROVAL_TICK: Duration = Duration::from_millis(200);
 const DRAIN_GRACE: Duration = Duration::from_millis(500);
 
 /// How Flow ended, and what it printed.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct FlowRun {
     /// UTC, taken just before the process was made.
-    pub started_at: Option<String>,
+    pub started_at: String,
     /// From then to the end of its group.
     pub lasted: Duration,
-    pub exit_code: Option<i32>,
-    pub signal: Option<i32>,
+    /// `None` when the system wouldn't say.
+    pub end: Option<FlowEnd>,
     pub timed_out: bool,
     pub stdout: Vec<u8>,
     pub stderr: Vec<u8>,
@@ -54,9 +55,8 @@ pub fn run(argv: &[String], run_dir: &Path, limit: Duration) -> Option<FlowRun> 
     let deadline = Instant::now() + DRAIN_GRACE;
     let text = |drain: Option<Drain>| drain.map(|drain| drain.finish(deadline)).unwrap_or_default();
     Some(FlowRun {
-        started_at: Some(started_at),
-        exit_code: status.and_then(|status| status.code()),
-        signal: status.and_then(|status| status.signal()),
+        started_at,
+        end: status.and_then(|status| status.code().map(FlowEnd::Exited).or(status.signal().map(FlowEnd::Signaled))),
         timed_out,
         lasted,
         stdout: text(drains.0),

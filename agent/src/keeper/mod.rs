@@ -24,33 +24,38 @@ pub fn keep(dispatch_dir: &Path) -> anyhow::Result<()> {
     let root = StoreRoot::open(runs_dir_of(dispatch_dir).context("the dispatch folder isn't in a runs folder")?)?;
     let Entry::Claimed(claimed) = enter(dispatch_dir)? else { return Ok(()) };
     let order = claimed.intent().order.clone();
-    let (facts, run) = run(&order);
+    let run = start(&order);
+    let facts = facts(&order, run.as_ref());
     // The run's end is written down whatever becomes of the rest; the next server sweeps what is left.
     let _ = Dispatch::new(&root).discard_params(&order.run_id);
-    let _ = write_printed(&claimed, &run);
-    claimed.finish(&facts)?;
+    if let Some(run) = run {
+        let _ = write_printed(&claimed, &run);
+    }
+    claimed.finish(&facts.context("nobody saw how the run ended")?)?;
     Ok(())
 }
 
-fn run(order: &Order) -> (ExitFacts, FlowRun) {
-    let limit = Duration::from_millis(order.time_limit_ms);
+/// A run directory that is there already is another run's.
+fn start(order: &Order) -> Option<FlowRun> {
     let reused = RunDir::open(&order.run_dir).exists();
-    let run = if reused { None } else { flow_process::run(&order.argv, &order.run_dir, limit) };
-    let never_started = run.is_none();
-    let run = run.unwrap_or_default();
-    let facts = ExitFacts {
-        end: match (run.exit_code, run.signal) {
-            _ if never_started => FlowEnd::NeverStarted,
-            (Some(code), _) => FlowEnd::Exited(code),
-            (None, signal) => FlowEnd::Signaled(signal.unwrap_or_default()),
-        },
-        timed_out: run.timed_out,
-        started_at: run.started_at.clone(),
-        ended_at: utc_now(),
-        seconds: run.lasted.as_secs_f64(),
-        report_sha256: if never_started { None } else { report::digest(&RunDir::open(&order.run_dir)) },
+    let limit = Duration::from_millis(order.time_limit_ms);
+    if reused { None } else { flow_process::run(&order.argv, &order.run_dir, limit) }
+}
+
+fn facts(order: &Order, run: Option<&FlowRun>) -> Option<ExitFacts> {
+    let ended_at = utc_now();
+    let Some(run) = run else {
+        let (end, timed_out) = (FlowEnd::NeverStarted, false);
+        return Some(ExitFacts { end, timed_out, started_at: None, ended_at, seconds: 0.0, report_sha256: None });
     };
-    (facts, run)
+    Some(ExitFacts {
+        end: run.end?,
+        timed_out: run.timed_out,
+        started_at: Some(run.started_at.clone()),
+        ended_at,
+        seconds: run.lasted.as_secs_f64(),
+        report_sha256: report::digest(&RunDir::open(&order.run_dir)),
+    })
 }
 
 fn write_printed(claimed: &Claimed, run: &FlowRun) -> std::io::Result<()> {

@@ -26,6 +26,7 @@ pub fn refused(sentence: &str) -> CallToolResult {
 pub fn tool(spec: ToolSpec) -> Value {
     let mut tool = Map::new();
     tool.insert("name".to_owned(), spec.name.into());
+    tool.insert("title".to_owned(), spec.title.into());
     tool.insert("description".to_owned(), spec.description.into());
     tool.insert("inputSchema".to_owned(), spec.input_schema);
     if let Some(schema) = spec.output_schema {

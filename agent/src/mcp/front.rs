@@ -4,6 +4,8 @@
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::future::{Future, ready};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rmcp::RoleServer;
@@ -36,6 +38,7 @@ pub struct Front<R> {
     hangup: Hangup,
     outbox: Outbox,
     closing: Closing,
+    called_off: Arc<AtomicBool>,
     desk: Desk,
     phase: Phase,
     /// Judged and waiting for rmcp.
@@ -60,11 +63,17 @@ impl<R: AsyncRead + Send + Unpin> Front<R> {
             hangup,
             outbox,
             closing,
+            called_off: Arc::default(),
             desk: Desk::default(),
             phase: Phase::Opening(None),
             ready: VecDeque::new(),
             yielded: true,
         }
+    }
+
+    /// Takes no line up any more once the flag is set.
+    pub fn until(self, called_off: Arc<AtomicBool>) -> Self {
+        Self { called_off, ..self }
     }
 
     /// Loses nothing when it is dropped half-way: rmcp polls it among other things.
@@ -89,6 +98,7 @@ impl<R: AsyncRead + Send + Unpin> Front<R> {
                 line = self.next_line() => line,
             };
             match line {
+                _ if self.called_off.load(Ordering::SeqCst) => self.closing.begin(Ended::Shutdown),
                 Line::Whole(line) => self.take(&line),
                 Line::TooLong(id) => self.refuse(None, Refusal { id, fault: Fault::LINE_TOO_LONG }),
                 Line::End => self.closing.begin(Ended::Eof),

@@ -53,7 +53,7 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
     }
 
     fn take_line(&mut self) -> Option<Line> {
-        let newline = self.buffer.iter().skip(self.scanned).position(|byte| *byte == b'\n');
+        let newline = memchr::memchr(b'\n', self.buffer.get(self.scanned..).unwrap_or_default());
         let Some(end) = newline.map(|at| self.scanned + at) else {
             self.scanned = self.buffer.len();
             if self.too_long.is_some() || self.pending().len() > LINE_MAX {

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::Duration;
 
@@ -9,6 +10,9 @@ use super::closing::Ended;
 use super::serve::{ServerFace, serve};
 use super::wire::Wire;
 use crate::bridge::host::ToolHost;
+
+/// Threads for what blocks, the disk above all. Calls that wait take none.
+const BLOCKING_THREADS: usize = 8;
 
 /// From the moment that the process is asked to end, it lives no longer than this, whatever blocks.
 const LAST_RESORT: Duration = Duration::from_millis(950);
@@ -19,10 +23,11 @@ const LAST_RESORT: Duration = Duration::from_millis(950);
 /// # Errors
 /// When the runtime, the signals or the standard streams can't be set up.
 pub fn serve_stdio<H: ToolHost>(face: ServerFace, host: impl FnOnce() -> Arc<H>) -> io::Result<Ended> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(BLOCKING_THREADS).build()?;
     let ended = runtime.block_on(async {
         let shutdown = asked_to_end()?;
-        let wire = Wire::stdio()?;
+        let wire = Wire::stdio()?.until(called_off()?);
         io::Result::Ok(serve(host(), face, wire, shutdown).await)
     });
     // Work on blocking threads is left behind: what must last was made durable before.
@@ -37,6 +42,22 @@ fn asked_to_end() -> io::Result<impl Future<Output = ()> + Send> {
         signalled.await;
         last_resort();
     })
+}
+
+/// Set by the signal itself, before the runtime hears of it.
+#[cfg(unix)]
+fn called_off() -> io::Result<Arc<AtomicBool>> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    let flag = Arc::new(AtomicBool::new(false));
+    for signal in [SIGTERM, SIGINT, SIGHUP] {
+        signal_hook::flag::register(signal, Arc::clone(&flag))?;
+    }
+    Ok(flag)
+}
+
+#[cfg(not(unix))]
+fn called_off() -> io::Result<Arc<AtomicBool>> {
+    Ok(Arc::default())
 }
 
 #[cfg(unix)]

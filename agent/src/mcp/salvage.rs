@@ -44,9 +44,23 @@ impl Salvage {
     }
 
     pub fn feed(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.step(byte);
+        let mut rest = bytes;
+        while let Some((&byte, after)) = rest.split_first() {
+            rest = match self.plain_text(rest) {
+                0 => {
+                    self.step(byte);
+                    after
+                }
+                passed => &rest[passed..],
+            };
         }
+    }
+
+    /// How much of what comes is the inside of a text that is too long to be kept: passed over at once, since a line may
+    /// consist of little else.
+    fn plain_text(&self, bytes: &[u8]) -> usize {
+        let passing = matches!(self.state, State::Text { escaped: false, .. }) && !self.token_kept;
+        if passing { memchr::memchr2(b'"', b'\\', bytes).unwrap_or(bytes.len()) } else { 0 }
     }
 
     /// Only a request's id is of use: an answer's id belongs to the other side's count.

@@ -51,7 +51,7 @@ pub async fn serve<H: ToolHost>(
 ) -> Ended {
     let closing = Closing::default();
     let (outbox, writing) = outbox::open(wire.writer, closing.clone());
-    let front = Front::new(wire.reader, wire.hangup, outbox.clone(), closing.clone());
+    let front = Front::new(wire.reader, wire.hangup, outbox.clone(), closing.clone()).until(wire.called_off);
     let service = HostService::new(Arc::clone(&host), config(&*host, face));
     {
         let mut session = pin!(async {

@@ -1,6 +1,8 @@
 //! The two ends of the connection, whatever they are: pipes, sockets, files.
 
 use std::io;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::oneshot;
@@ -13,16 +15,23 @@ pub struct Wire {
     pub(super) reader: Box<dyn AsyncRead + Send + Unpin>,
     pub(super) writer: Writer,
     pub(super) hangup: Hangup,
+    pub(super) called_off: Arc<AtomicBool>,
 }
 
 impl Wire {
+    /// What is read once this flag is set starts nothing any more. A signal handler sets it the moment the signal comes, which
+    /// is before anything that was sent after the signal can be read.
+    pub fn until(self, called_off: Arc<AtomicBool>) -> Self {
+        Self { called_off, ..self }
+    }
+
     /// Over any pair of streams.
     pub fn new(
         reader: impl AsyncRead + Send + Unpin + 'static,
         writer: impl AsyncWrite + Send + Unpin + 'static,
     ) -> Self {
         let writer = Writer { io: Box::new(writer), copied: None };
-        Self { reader: Box::new(reader), writer, hangup: Hangup::default() }
+        Self { reader: Box::new(reader), writer, hangup: Hangup::default(), called_off: Arc::default() }
     }
 
     /// Over the process's own standard input and output. Needs a runtime with IO enabled.
@@ -42,7 +51,7 @@ impl Wire {
     pub fn from_fds(input: std::os::fd::OwnedFd, output: std::os::fd::OwnedFd) -> io::Result<Self> {
         let hangup = Hangup(Some(input.try_clone()?));
         let (io, copied) = unix::writer(output)?;
-        Ok(Self { reader: unix::reader(input)?, writer: Writer { io, copied }, hangup })
+        Ok(Self { reader: unix::reader(input)?, writer: Writer { io, copied }, hangup, called_off: Arc::default() })
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod desk;
 mod sweep;
+mod wire;
 
 use std::io;
 use std::path::PathBuf;
@@ -18,6 +19,7 @@ use crate::contract::ids::{RequestId, RunId};
 use crate::contract::outcome::Mode;
 
 pub use desk::{Claimed, Entry, enter};
+use wire::Claimant;
 
 /// The dispatch folders of one store.
 #[derive(Debug, Clone, Copy)]
@@ -25,13 +27,13 @@ pub struct Dispatch<'a> {
     root: &'a StoreRoot,
 }
 
-/// Proof that a dispatch intent was committed. Only a committed intent makes one.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// Proof that a dispatch intent was committed: 32 hex digits. Only a committed intent makes one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Token(String);
 
 /// What a keeper is to start.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Order {
     pub run_id: RunId,
     /// Flow's command line, program first.
@@ -45,7 +47,7 @@ pub struct Order {
 }
 
 /// The part of a record that stands before anything runs.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origin {
     pub request_id: Option<RequestId>,
     pub workflow: Option<String>,
@@ -55,7 +57,7 @@ pub struct Origin {
 }
 
 /// The committed intent.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Intent {
     pub order: Order,
     pub token: Token,
@@ -64,7 +66,7 @@ pub struct Intent {
 }
 
 /// How the process that ran Flow ended, written by its keeper.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct ExitFacts {
     pub end: FlowEnd,
     /// The time limit was reached and the process group was killed.
@@ -78,12 +80,13 @@ pub struct ExitFacts {
     pub report_sha256: Option<String>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FlowEnd {
-    /// The system refused to start the program.
+    /// Its run directory was there already, or the system refused to start the program.
     NeverStarted,
+    /// The exit code.
     Exited(i32),
+    /// The signal's number, from 1.
     Signaled(i32),
 }
 
@@ -98,7 +101,7 @@ pub enum DispatchState {
     Revoked,
     KeeperAlive,
     Exited(ExitFacts),
-    /// A keeper took it and is gone without exit facts that can be read.
+    /// A keeper took it and is gone without exit facts that can be believed.
     KeeperDied,
 }
 
@@ -108,6 +111,20 @@ pub enum Revocation {
     Revoked,
     /// A keeper was faster.
     KeeperClaimed,
+}
+
+impl Token {
+    fn random() -> Self {
+        Self(uuid::Uuid::new_v4().simple().to_string())
+    }
+}
+
+impl<'de> Deserialize<'de> for Token {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let well_formed = text.len() == 32 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        if well_formed { Ok(Self(text)) } else { Err(serde::de::Error::custom("the text is not a token")) }
+    }
 }
 
 impl<'a> Dispatch<'a> {
@@ -128,9 +145,9 @@ impl<'a> Dispatch<'a> {
     /// Commits the intent, then writes the inputs: inputs without an intent never exist. After this a keeper may be started.
     pub fn commit(&self, order: Order, owner: ServerId, params: Option<&[u8]>) -> Result<Intent, FolderFault> {
         let folder = self.root.dispatch().private_sub(order.run_id.as_str())?;
-        let token = Token(uuid::Uuid::new_v4().simple().to_string());
+        let token = Token::random();
         let intent = Intent { order, token, owner, committed_at: utc_now() };
-        folder.write_durable(INTENT, &to_bytes(&intent)?)?;
+        folder.write_durable(INTENT, &wire::intent_bytes(&intent)?)?;
         if let Some(params) = params {
             self.root.params().write_durable(&params_name(&intent.order.run_id), params)?;
         }
@@ -147,21 +164,21 @@ impl<'a> Dispatch<'a> {
 
     pub fn state(&self, run_id: &RunId) -> io::Result<DispatchState> {
         let Some(folder) = self.existing(run_id)? else { return Ok(DispatchState::NoIntent) };
-        match read_claim(&folder)? {
+        match read_claim(&folder, run_id)? {
             Taken::NotYet if folder.has(INTENT)? => Ok(DispatchState::Unclaimed),
             Taken::NotYet => Ok(DispatchState::NoIntent),
             Taken::Revoked => Ok(DispatchState::Revoked),
-            Taken::ByKeeper => after_claim(&folder),
+            Taken::ByKeeper => after_claim(&folder, run_id),
         }
     }
 
     /// Takes an intent back, also one that was never committed: whoever commits or claims later comes too late.
     pub fn revoke(&self, run_id: &RunId, by: ServerId) -> Result<Revocation, FolderFault> {
         let folder = self.root.dispatch().private_sub(run_id.as_str())?;
-        let claim = Claim { by: Claimant::Revoked, who: by.to_string(), at: utc_now() };
-        let revocation = match folder.create_once(CLAIM, &to_bytes(&claim)?)? {
+        let claim = wire::claim_bytes(run_id, Claimant::Revoked { server: by })?;
+        let revocation = match folder.create_once(CLAIM, &claim)? {
             Creation::Won => Revocation::Revoked,
-            Creation::Lost => match read_claim(&folder)? {
+            Creation::Lost => match read_claim(&folder, run_id)? {
                 Taken::Revoked => Revocation::Revoked,
                 Taken::ByKeeper | Taken::NotYet => Revocation::KeeperClaimed,
             },
@@ -210,20 +227,6 @@ const EXIT: &str = "exit.json";
 const LOCK: &str = "lock";
 const FILE_LIMIT: usize = 1 << 20;
 
-#[derive(Serialize, Deserialize)]
-struct Claim {
-    by: Claimant,
-    who: String,
-    at: String,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Claimant {
-    Keeper,
-    Revoked,
-}
-
 enum Taken {
     NotYet,
     Revoked,
@@ -234,41 +237,35 @@ fn params_name(run_id: &RunId) -> String {
     format!("{run_id}.json")
 }
 
-fn to_bytes<T: Serialize>(value: &T) -> io::Result<Vec<u8>> {
-    Ok(serde_json::to_vec(value)?)
-}
-
 /// A claim that can't be read proves nothing, so it counts as a keeper's.
-fn read_claim(folder: &Folder) -> io::Result<Taken> {
+fn read_claim(folder: &Folder, run_id: &RunId) -> io::Result<Taken> {
     Ok(match folder.read(CLAIM, FILE_LIMIT)? {
         FileRead::Missing => Taken::NotYet,
-        FileRead::Unfit(_) => Taken::ByKeeper,
-        FileRead::Content { bytes, .. } => match serde_json::from_slice::<Claim>(&bytes) {
-            Ok(Claim { by: Claimant::Revoked, .. }) => Taken::Revoked,
-            _ => Taken::ByKeeper,
-        },
+        FileRead::Content { bytes, .. } if wire::is_revocation(&bytes, run_id) => Taken::Revoked,
+        FileRead::Content { .. } | FileRead::Unfit(_) => Taken::ByKeeper,
     })
 }
 
 fn read_intent(folder: &Folder, run_id: &RunId) -> io::Result<Option<Intent>> {
     let FileRead::Content { bytes, .. } = folder.read(INTENT, FILE_LIMIT)? else { return Ok(None) };
-    Ok(serde_json::from_slice::<Intent>(&bytes).ok().filter(|intent| intent.order.run_id == *run_id))
+    Ok(wire::intent(&bytes, run_id))
 }
 
 /// The facts are looked for again after the lock was seen free: a keeper writes them before it lets go.
-fn after_claim(folder: &Folder) -> io::Result<DispatchState> {
-    if let Some(facts) = read_exit(folder)? {
+fn after_claim(folder: &Folder, run_id: &RunId) -> io::Result<DispatchState> {
+    if let Some(facts) = read_exit(folder, run_id)? {
         return Ok(DispatchState::Exited(facts));
     }
     if look(folder, LOCK)? == Held::Held {
         return Ok(DispatchState::KeeperAlive);
     }
-    Ok(read_exit(folder)?.map_or(DispatchState::KeeperDied, DispatchState::Exited))
+    Ok(read_exit(folder, run_id)?.map_or(DispatchState::KeeperDied, DispatchState::Exited))
 }
 
-fn read_exit(folder: &Folder) -> io::Result<Option<ExitFacts>> {
+/// Without the intent there is no token to hold the facts against.
+fn read_exit(folder: &Folder, run_id: &RunId) -> io::Result<Option<ExitFacts>> {
     let FileRead::Content { bytes, .. } = folder.read(EXIT, FILE_LIMIT)? else { return Ok(None) };
-    Ok(serde_json::from_slice(&bytes).ok())
+    Ok(read_intent(folder, run_id)?.and_then(|intent| wire::exit(&bytes, &intent)))
 }
 
 #[cfg(test)]

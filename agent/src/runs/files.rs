@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, Mode, OFlags, fchmod, fstat, linkat, mkdirat, openat, renameat, statat, unlinkat};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, fchmod, fstat, linkat, mkdirat, openat, renameat, statat, unlinkat};
 use rustix::io::Errno;
 
 const PRIVATE_FILE: Mode = Mode::from_raw_mode(0o600);
@@ -134,20 +134,23 @@ impl Folder {
 
     /// Reads a regular file of at most `limit` bytes.
     pub fn read(&self, name: &str, limit: usize) -> io::Result<FileRead> {
-        self.read_with(name, |file| {
-            let mut bytes = Vec::new();
-            file.take(limit as u64 + 1).read_to_end(&mut bytes)?;
-            Ok(if bytes.len() > limit { Err(Unfit::TooLarge) } else { Ok(bytes) })
-        })
-    }
-
-    /// Reads at most the first `length` bytes of a regular file, however long it is.
-    pub fn read_start(&self, name: &str, length: usize) -> io::Result<FileRead> {
-        self.read_with(name, |file| {
-            let mut bytes = Vec::new();
-            file.take(length as u64).read_to_end(&mut bytes)?;
-            Ok(Ok(bytes))
-        })
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let file = match openat(&self.fd, name, flags, Mode::empty()) {
+            Ok(fd) => File::from(fd),
+            Err(Errno::NOENT) => return Ok(FileRead::Missing),
+            Err(Errno::LOOP | Errno::NXIO) => return Ok(FileRead::Unfit(Unfit::NotARegularFile)),
+            Err(errno) => return Err(errno.into()),
+        };
+        let metadata = file.metadata()?;
+        if !metadata.is_file() {
+            return Ok(FileRead::Unfit(Unfit::NotARegularFile));
+        }
+        let mut bytes = Vec::new();
+        file.take(limit as u64 + 1).read_to_end(&mut bytes)?;
+        if bytes.len() > limit {
+            return Ok(FileRead::Unfit(Unfit::TooLarge));
+        }
+        Ok(FileRead::Content { bytes, mode: metadata.permissions().mode() & 0o777 })
     }
 
     /// Replaces a file as a whole: after this returns, a crash shows the new content; before, the old one.
@@ -169,8 +172,15 @@ impl Folder {
         }
     }
 
-    /// Moves a file to the first free name of `name.corrupt-1`, `name.corrupt-2` … so that a person can look at it.
+    /// Moves a file to the first free name of `name.corrupt-1`, `name.corrupt-2` … so that a person can look at it. A symlink
+    /// holds nothing to look at and is removed.
     pub fn set_aside(&self, name: &str) -> io::Result<()> {
+        if statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW)
+            .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode).is_symlink())
+        {
+            self.remove(name)?;
+            return self.sync();
+        }
         for number in 1..=MOST_SET_ASIDE {
             let aside = format!("{name}.corrupt-{number}");
             match linkat(&self.fd, name, &self.fd, aside, AtFlags::empty()) {
@@ -240,28 +250,6 @@ impl Folder {
 
     pub fn sync(&self) -> io::Result<()> {
         Ok(rustix::fs::fsync(&self.fd)?)
-    }
-
-    fn read_with(
-        &self,
-        name: &str,
-        content: impl FnOnce(File) -> io::Result<Result<Vec<u8>, Unfit>>,
-    ) -> io::Result<FileRead> {
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let file = match openat(&self.fd, name, flags, Mode::empty()) {
-            Ok(fd) => File::from(fd),
-            Err(Errno::NOENT) => return Ok(FileRead::Missing),
-            Err(Errno::LOOP | Errno::NXIO) => return Ok(FileRead::Unfit(Unfit::NotARegularFile)),
-            Err(errno) => return Err(errno.into()),
-        };
-        let metadata = file.metadata()?;
-        if !metadata.is_file() {
-            return Ok(FileRead::Unfit(Unfit::NotARegularFile));
-        }
-        Ok(match content(file)? {
-            Ok(bytes) => FileRead::Content { bytes, mode: metadata.permissions().mode() & 0o777 },
-            Err(unfit) => FileRead::Unfit(unfit),
-        })
     }
 
     fn temporary(&self, name: &str, bytes: &[u8]) -> io::Result<String> {

@@ -87,6 +87,11 @@ impl RunStore {
         Process::Server { id: self.server.id(), pid: std::process::id(), host: self.host.clone() }
     }
 
+    /// A server on this host, as a record names its owner.
+    pub fn process_of(&self, owner: ServerId) -> Process {
+        Process::Server { id: owner, pid: std::process::id(), host: self.host.clone() }
+    }
+
     pub fn fingerprint(&self, workflow: &str, inputs: &Map<String, Value>) -> Fingerprint {
         Fingerprint::of(&self.key, workflow, inputs)
     }
@@ -161,4 +166,73 @@ impl StoreError {
 
 fn record_name(run_id: &RunId) -> String {
     format!("{run_id}.json")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::outcome::Mode;
+    use crate::runs::record::Phase;
+
+    fn store() -> (tempfile::TempDir, RunStore) {
+        let temp = tempfile::tempdir().unwrap();
+        let store = RunStore::open(&temp.path().join("runs")).unwrap();
+        (temp, store)
+    }
+
+    fn refusal(store: &RunStore) -> RunRecord {
+        RunRecord {
+            run_id: RunId::random(),
+            request_id: None,
+            workflow: None,
+            mode: Mode::Production,
+            started_at: "2026-11-29T18:38:07.371259+00:00".to_owned(),
+            process: store.this_process(),
+            attempt: None,
+            phase: Phase::Running,
+            evidence: Map::new(),
+        }
+    }
+
+    #[test]
+    fn a_run_leaves_traces_besides_its_record() {
+        let (_temp, store) = store();
+        let run_id = RunId::random();
+        assert_eq!(store.traces(&run_id).unwrap(), Traces { dispatch: false, run_dir: false });
+        store.dispatch().revoke(&run_id, store.server_id()).unwrap();
+        std::fs::create_dir(store.root().run_dir(&run_id)).unwrap();
+        assert_eq!(store.traces(&run_id).unwrap(), Traces { dispatch: true, run_dir: true });
+    }
+
+    #[test]
+    fn the_runs_of_a_request_share_its_stripe_and_a_run_without_one_has_its_own() {
+        let (_temp, store) = store();
+        let request_id = RequestId::parse("abcd").unwrap();
+        let stripe = store.lock_request(&request_id).unwrap().stripe();
+        let record = refusal(&store);
+        assert_eq!(store.lock_record(&record).unwrap().stripe(), stripe_of_run(&record.run_id));
+        let attempt = RunRecord { request_id: Some(request_id), ..record };
+        assert_eq!(store.lock_record(&attempt).unwrap().stripe(), stripe);
+    }
+
+    #[test]
+    fn a_server_that_starts_sweeps_what_dead_ones_left_and_stays_alive_itself() {
+        let (temp, store) = store();
+        let dead = RunStore::open(&temp.path().join("runs")).unwrap();
+        let dead_id = dead.server_id();
+        drop(dead);
+        store.sweep().unwrap();
+        let servers = store.root().servers();
+        assert_eq!(servers.names().unwrap().len(), 1);
+        assert!(store.server_id().is_alive(servers).unwrap());
+        assert!(!dead_id.is_alive(servers).unwrap());
+    }
+
+    #[test]
+    fn two_stores_on_one_folder_give_equal_work_equal_fingerprints() {
+        let (temp, store) = store();
+        let other = RunStore::open(&temp.path().join("runs")).unwrap();
+        let inputs = serde_json::json!({"note": "x"}).as_object().unwrap().clone();
+        assert_eq!(store.fingerprint("w", &inputs), other.fingerprint("w", &inputs));
+    }
 }

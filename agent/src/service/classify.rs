@@ -59,10 +59,9 @@ pub fn first(run_id: &RunId, run_dir: &Path, exit: &ExitFacts, printed: impl FnO
 pub fn again(run_id: &RunId, run_dir: &Path, known: &Classified) -> Option<Classified> {
     let folder = RunDir::open(run_dir);
     let found = report::read(&folder, None);
-    let same_run = known.binding.run_id_sha256.is_none() || known.binding.run_id_sha256 == found.binding.run_id_sha256;
     let pause = pause_beside(&found.evidence, &folder);
     let reason = match (&found.evidence, pause) {
-        (ReportEvidence::Consistent(_), _) if !same_run => return None,
+        (ReportEvidence::Consistent(_), _) if !known.binding.is_of_the_same_run(&found.binding) => return None,
         (ReportEvidence::Consistent(report), Pause::None) if proves_no_effect(report) => return None,
         (ReportEvidence::Consistent(_), _) => reason_for(&Evidence {
             end: ProcessEnd::Unknown,
@@ -89,7 +88,7 @@ pub fn again(run_id: &RunId, run_dir: &Path, known: &Classified) -> Option<Class
     Some(Classified {
         reason,
         facts,
-        binding: Binding { run_id_sha256: known.binding.run_id_sha256.clone(), ..found.binding },
+        binding: Binding { file_sha256: found.binding.file_sha256, ..known.binding.clone() },
     })
 }
 

@@ -53,15 +53,12 @@ impl Service {
     /// When the store can't be read or written, so that nothing is known of the request. Nothing was started then.
     pub async fn run_workflow(&self, arguments: RunWorkflowArguments) -> Result<RunResult, StoreError> {
         let wait = arguments.wait;
-        let core = Arc::clone(&self.core);
-        let begun = tokio::task::spawn_blocking(move || core.begin(&arguments)).await.map_err(lost_thread)??;
-        let (run_id, replayed) = match begun {
+        // A task of its own: a call that is given up meanwhile leaves no intent without a keeper behind.
+        let begun = tokio::spawn(begin(Arc::clone(&self.core), Arc::clone(&self.watch), arguments));
+        let (run_id, replayed) = match begun.await.map_err(lost_thread)?? {
             Begun::Answer(result) => return Ok(*result),
             Begun::Replay(run_id) => (run_id, true),
-            Begun::Dispatched(run_id) => {
-                self.start_keeper(&run_id);
-                (run_id, false)
-            }
+            Begun::Dispatched(run_id) => (run_id, false),
         };
         let view = self.watch.wait(&run_id, wait).await;
         let mut result = self.result_of(&run_id, view).await?.unwrap_or_else(|| self.core.unfinished(&run_id));
@@ -90,18 +87,27 @@ impl Service {
         let going_on = tokio::task::spawn_blocking(move || core.going_on(&run_id, reason)).await;
         going_on.map_err(lost_thread)?.map(Some)
     }
+}
 
-    fn start_keeper(&self, run_id: &RunId) {
-        let keeper = keeper_command().arg("__keeper").arg(self.core.dispatch_folder(run_id)).spawn();
-        let (core, told) = (Arc::clone(&self.core), run_id.clone());
-        self.watch.tend(run_id, async move {
-            if let Ok(child) = keeper {
-                ended(child).await;
-            }
-            // A keeper that never claimed its dispatch never will.
-            let _ = tokio::task::spawn_blocking(move || core.revoke_unclaimed(&told)).await;
-        });
+async fn begin(core: Arc<Core>, watch: Arc<Watch>, arguments: RunWorkflowArguments) -> Result<Begun, StoreError> {
+    let beginning = Arc::clone(&core);
+    let begun = tokio::task::spawn_blocking(move || beginning.begin(&arguments)).await.map_err(lost_thread)??;
+    if let Begun::Dispatched(run_id) = &begun {
+        start_keeper(core, &watch, run_id);
     }
+    Ok(begun)
+}
+
+fn start_keeper(core: Arc<Core>, watch: &Arc<Watch>, run_id: &RunId) {
+    let keeper = keeper_command().arg("__keeper").arg(core.dispatch_folder(run_id)).spawn();
+    let told = run_id.clone();
+    watch.tend(run_id, async move {
+        if let Ok(child) = keeper {
+            ended(child).await;
+        }
+        // A keeper that never claimed its dispatch never will.
+        let _ = tokio::task::spawn_blocking(move || core.revoke_unclaimed(&told)).await;
+    });
 }
 
 /// The program itself, whatever has become of its file since it was started.

@@ -10,7 +10,7 @@ use super::core::Core;
 use super::watch::View;
 use crate::contract::evidence::TransactionOutcome;
 use crate::contract::ids::RunId;
-use crate::contract::outcome::{Mode, Outcome};
+use crate::contract::outcome::Outcome;
 use crate::contract::reason::Reason;
 use crate::contract::result::{ResultFacts, RunResult};
 use crate::flow::approval;
@@ -20,12 +20,15 @@ use crate::runs::StoreError;
 use crate::runs::clock::utc_now;
 use crate::runs::dispatch::{DispatchState, Revocation};
 use crate::runs::gate::RequestGate;
+use crate::runs::ledger::Lookup;
 use crate::runs::lock::StripeGuard;
 use crate::runs::record::owner::Liveness;
 use crate::runs::record::{Phase, Process, RecordRead, RunRecord, StoredResult};
 
 const RUN_ID_SHA256: &str = "run_id_sha256";
 const REPORT_SHA256: &str = "report_sha256";
+const WORKFLOW_CONTRACT: &str = "workflow_contract_sha256";
+const BUNDLE_CONTENT: &str = "bundle_content_digest";
 
 impl Core {
     /// What a waiting call is shown.
@@ -44,7 +47,7 @@ impl Core {
     fn settle(&self, held: Option<&StripeGuard>, run_id: &RunId) -> Result<View, StoreError> {
         let record = match self.store.read(run_id)? {
             RecordRead::Valid(record) => record,
-            read => return self.without_record(run_id, &read),
+            read => return self.without_record(held, run_id, &read),
         };
         let end = match record.result() {
             Some(result) if result.reason.outcome() == Outcome::NeedsReview => match self.reviewed(&record, result) {
@@ -63,10 +66,9 @@ impl Core {
     /// A finished run that allows another attempt is believed only while the ledger doesn't speak against it.
     fn finished(&self, record: &RunRecord, result: &StoredResult) -> Result<View, StoreError> {
         let attempted = record.attempt.is_some() && result.reason.allows_new_attempt();
-        if let (true, Some(request_id)) = (attempted, &record.request_id) {
+        if attempted {
             let ledger = self.ledger()?;
-            let gate = RequestGate::new(&self.store, &ledger);
-            if gate.ledger_doubts(request_id, std::slice::from_ref(&record.run_id))? {
+            if RequestGate::new(&self.store, &ledger).ledger_contradicts(record)? {
                 let doubted = RunResult { facts: ResultFacts::default(), ..rendered(record, Reason::ResultUnreadable) };
                 return Ok(View::Ended(Arc::new(doubted)));
             }
@@ -129,7 +131,7 @@ impl Core {
                     None => self.going(&record),
                 });
             }
-            read => return self.without_record(&seen.run_id, &read),
+            read => return self.without_record(held, &seen.run_id, &read),
         };
         let result = RunResult { facts: end.facts.clone(), ..rendered(&record, end.reason) };
         let Some(stored) = StoredResult::of(&result) else { return Ok(self.going(&record)) };
@@ -143,6 +145,34 @@ impl Core {
         Ok(View::Ended(Arc::new(result)))
     }
 
+    /// What a dispatch tells of a run, as the record that was there when it began.
+    fn dispatched_record(&self, run_id: &RunId) -> Result<RunRecord, StoreError> {
+        let intent = self.store.dispatch().intent(run_id)?;
+        let process = intent.as_ref().map_or(Process::Nobody, |intent| self.store.process_of(intent.owner));
+        let origin = intent.map(|intent| intent.order.of);
+        Ok(RunRecord {
+            run_id: run_id.clone(),
+            request_id: origin.as_ref().and_then(|origin| origin.request_id.clone()),
+            workflow: origin.as_ref().and_then(|origin| origin.workflow.clone()),
+            mode: origin.as_ref().map_or(self.mode(), |origin| origin.mode),
+            started_at: origin.as_ref().map_or_else(utc_now, |origin| origin.started_at.clone()),
+            process,
+            attempt: origin.and_then(|origin| origin.attempt),
+            phase: Phase::Running,
+            evidence: Map::new(),
+        })
+    }
+
+    /// The ledger knows the run's reservation and no outcome of it. Claim files hold no outcomes, so they can't tell.
+    fn never_ended(&self, record: &RunRecord) -> Result<bool, StoreError> {
+        let Some(attempt) = &record.attempt else { return Ok(false) };
+        let ledger = self.ledger()?;
+        let found = ledger.lookup(std::slice::from_ref(&attempt.ledger_key))?;
+        let open =
+            |found: &Lookup| matches!(found, Lookup::Record { run_id, outcome: None } if *run_id == record.run_id);
+        Ok(ledger.fallback_reason().is_none() && found.iter().all(open))
+    }
+
     /// The ledger is told afterwards, and once; a record that it wasn't told of still stands.
     fn tell_ledger(&self, record: &RunRecord, end: &Classified) {
         let Some(attempt) = &record.attempt else { return };
@@ -153,24 +183,26 @@ impl Core {
         }
     }
 
-    /// A run whose record is gone or can't be believed may have done anything. One answer for every way to ask.
-    fn without_record(&self, run_id: &RunId, read: &RecordRead) -> Result<View, StoreError> {
+    /// A run whose record is gone or can't be believed. One whose end the ledger hasn't heard of goes on from its dispatch, and
+    /// its true result is found; any other may have been anything before. One answer for every way to ask.
+    fn without_record(
+        &self,
+        held: Option<&StripeGuard>,
+        run_id: &RunId,
+        read: &RecordRead,
+    ) -> Result<View, StoreError> {
         let traces = self.store.traces(run_id)?;
         if *read == RecordRead::Missing && !traces.dispatch && !traces.run_dir {
             return Ok(View::Unknown);
         }
-        let origin = self.store.dispatch().intent(run_id)?.map(|intent| intent.order.of);
-        let record = RunRecord {
-            run_id: run_id.clone(),
-            request_id: origin.as_ref().and_then(|origin| origin.request_id.clone()),
-            workflow: origin.as_ref().and_then(|origin| origin.workflow.clone()),
-            mode: origin.as_ref().map_or(Mode::Production, |origin| origin.mode),
-            started_at: origin.as_ref().map_or_else(utc_now, |origin| origin.started_at.clone()),
-            process: self.store.this_process(),
-            attempt: origin.and_then(|origin| origin.attempt),
-            phase: Phase::Running,
-            evidence: Map::new(),
-        };
+        let record = self.dispatched_record(run_id)?;
+        if self.never_ended(&record)? {
+            self.store.replace_corrupt(&record)?;
+            return match self.end_of(&record)? {
+                None => Ok(self.going(&record)),
+                Some(end) => self.write_down(held, &record, &end),
+            };
+        }
         let end = interrupted();
         let result = rendered(&record, end.reason);
         if let Some(stored) = StoredResult::of(&result) {
@@ -206,13 +238,23 @@ fn never_started() -> Classified {
 }
 
 fn evidence_of(binding: &Binding) -> Map<String, Value> {
-    let digests = [(RUN_ID_SHA256, &binding.run_id_sha256), (REPORT_SHA256, &binding.file_sha256)];
+    let digests = [
+        (REPORT_SHA256, &binding.file_sha256),
+        (RUN_ID_SHA256, &binding.run_id_sha256),
+        (WORKFLOW_CONTRACT, &binding.workflow_contract_sha256),
+        (BUNDLE_CONTENT, &binding.bundle_content_digest),
+    ];
     digests.into_iter().filter_map(|(key, digest)| Some((key.to_owned(), digest.clone()?.into()))).collect()
 }
 
 fn binding_of(evidence: &Map<String, Value>) -> Binding {
     let digest = |key| evidence.get(key).and_then(Value::as_str).map(str::to_owned);
-    Binding { file_sha256: digest(REPORT_SHA256), run_id_sha256: digest(RUN_ID_SHA256) }
+    Binding {
+        file_sha256: digest(REPORT_SHA256),
+        run_id_sha256: digest(RUN_ID_SHA256),
+        workflow_contract_sha256: digest(WORKFLOW_CONTRACT),
+        bundle_content_digest: digest(BUNDLE_CONTENT),
+    }
 }
 
 /// What the ledger is told: Flow's own outcome unless the run isn't believed to have been without effect, else the one that

@@ -47,25 +47,34 @@ impl Watch {
     /// returns at once; one that finds it already waiting keeps waiting.
     pub async fn wait(self: &Arc<Self>, run_id: &RunId, wait: Duration) -> View {
         let first = self.look_once(run_id).await;
-        let View::Running { waiting_for_approval: already } = first else { return first };
+        let View::Running { waiting_for_approval } = first else { return first };
         if wait.is_zero() {
             return first;
         }
-        let mut views = self.watched(run_id, first.clone());
-        let mut waited_before = already;
-        let settled = |view: &View| match view {
-            View::Running { waiting_for_approval } => {
-                let begins = *waiting_for_approval && !waited_before;
-                waited_before = *waiting_for_approval;
-                begins
+        match tokio::time::timeout(wait, self.settled(run_id, waiting_for_approval)).await {
+            Ok(view) => view,
+            // What is known now is the answer.
+            Err(_) => self.look_once(run_id).await,
+        }
+    }
+
+    /// What others saw may be older than what this call has seen for itself, so a change is looked at again before it counts.
+    async fn settled(self: &Arc<Self>, run_id: &RunId, mut waited_before: bool) -> View {
+        loop {
+            let mut views = self.watched(run_id, View::Running { waiting_for_approval: waited_before });
+            let news = |view: &View| *view != View::Running { waiting_for_approval: waited_before };
+            let told = views.wait_for(news).await.is_ok();
+            match self.look_once(run_id).await {
+                View::Running { waiting_for_approval: true } if !waited_before => {
+                    return View::Running { waiting_for_approval: true };
+                }
+                View::Running { waiting_for_approval } if told && waiting_for_approval == waited_before => {
+                    // Old news: the next change is awaited.
+                    let _ = views.changed().await;
+                }
+                View::Running { waiting_for_approval } => waited_before = waiting_for_approval,
+                over => return over,
             }
-            View::Ended(_) | View::Unknown | View::Unreadable => true,
-        };
-        let seen = async { views.wait_for(settled).await.ok().map(|view| view.clone()) };
-        match tokio::time::timeout(wait, seen).await {
-            Ok(Some(view)) => view,
-            // Time is up, or the one that looked is gone: what is known now is the answer.
-            Ok(None) | Err(_) => self.look_once(run_id).await,
         }
     }
 

@@ -9,7 +9,7 @@ use serde_json::Number;
 use super::files::{self, FileFault};
 use super::inputs::{Format, InputKind, InputSet, InputSpec};
 use super::shape::Param;
-use super::wording::{WordingFault, one_line};
+use super::wording::{WordingFault, looks_like_identifier, one_line};
 use crate::flow::canonical::Tree;
 
 /// The operator's file, beside workflow.json.
@@ -113,7 +113,11 @@ fn name(value: &Tree) -> Result<String, CardProblem> {
     let well_formed = (3..=64).contains(&name.len())
         && name.starts_with(|first: char| first.is_ascii_lowercase())
         && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_');
-    if well_formed { Ok(name.to_owned()) } else { Err(CardProblem::Name) }
+    match well_formed {
+        true if looks_like_identifier(name) => Err(CardProblem::LooksLikeIdentifier),
+        true => Ok(name.to_owned()),
+        false => Err(CardProblem::Name),
+    }
 }
 
 fn text(value: &Tree, limit: usize) -> Result<String, CardProblem> {
@@ -143,6 +147,9 @@ fn narrow(spec: &mut InputSpec, key: &str, value: &Tree) -> Result<(), CardProbl
         }
         "pattern" => {
             let source = value.as_text().filter(|source| source.chars().count() <= 200).ok_or(CardProblem::Pattern)?;
+            if looks_like_identifier(source) {
+                return Err(CardProblem::LooksLikeIdentifier);
+            }
             let pattern = RegexBuilder::new(source).size_limit(1 << 20).build();
             spec.pattern = Some(pattern.map_err(|_| CardProblem::Pattern)?);
         }

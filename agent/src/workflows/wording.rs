@@ -26,7 +26,7 @@ pub fn one_line(text: &str, limit: usize) -> Result<String, WordingFault> {
 }
 
 /// A run of five digits, a mail address or a phone number. A guard against accidents, not a classifier.
-fn looks_like_identifier(text: &str) -> bool {
+pub fn looks_like_identifier(text: &str) -> bool {
     SHAPES.as_ref().is_none_or(|shapes| shapes.is_match(text))
 }
 

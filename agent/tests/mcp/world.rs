@@ -16,6 +16,9 @@ use tokio::time::timeout;
 /// Everything that is waited for has come by then, or never will.
 pub const DEADLINE: Duration = Duration::from_secs(10);
 
+/// The end takes less than a second; a busy machine gets more, but less than the five seconds that rmcp alone takes.
+const PATIENCE: Duration = Duration::from_secs(3);
+
 #[derive(Default)]
 pub struct FakeHost {
     /// Calls of `wait` that were begun and are neither answered nor dropped.
@@ -52,6 +55,7 @@ impl FakeHost {
 fn spec(name: &str, output_schema: Option<Value>) -> ToolSpec {
     ToolSpec {
         name: name.to_owned(),
+        title: "A tool",
         description: format!("The tool {name}."),
         input_schema: json!({ "type": "object", "additionalProperties": false, "x-odd": [1, null] }),
         output_schema,
@@ -210,9 +214,9 @@ impl Client {
         self.input = None;
     }
 
-    /// How it ended, in less than the second that clients are patient for.
+    /// How it ended, before a client would lose patience.
     pub async fn ended(self) -> Ended {
-        timeout(Duration::from_secs(1), self.served).await.expect("gone within a second").expect("no panic")
+        timeout(PATIENCE, self.served).await.expect("gone in time").expect("no panic")
     }
 }
 

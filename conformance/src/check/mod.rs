@@ -1,3 +1,68 @@
 //! Pure functions from evidence to verdicts.
 
+pub mod after;
+pub mod answers;
+pub mod canary;
+pub mod ends;
+pub mod expect;
+pub mod frames;
+pub mod launches;
 pub mod matcher;
+pub mod results;
+pub mod schema;
+pub mod store;
+pub mod truth;
+pub mod verdict;
+
+#[cfg(test)]
+pub(crate) mod sample;
+
+use crate::evidence::Evidence;
+use verdict::{Blame, Check, Judgement, Verdict};
+
+/// Every check, in the order in which failures are told.
+pub const CHECKS: &[&Check] = &[
+    &ends::STOPPED,
+    &expect::EXPECTED,
+    &truth::TRUTH,
+    &launches::AT_MOST_ONCE,
+    &launches::LAUNCHES,
+    &after::AFTER,
+    &results::SHAPE,
+    &results::ADVERTISED,
+    &frames::FRAMES,
+    &frames::MODERN,
+    &answers::ANSWERED_ONCE,
+    &answers::UNANSWERED,
+    &canary::CANARY,
+    &store::PARAMS,
+    &store::MODES,
+    &ends::LEFTOVERS,
+    &ends::EXITS,
+];
+
+/// Judges one scenario's evidence.
+pub fn judge(evidence: &Evidence) -> Judgement {
+    let mut failures = Vec::new();
+    let mut looked = std::collections::BTreeMap::new();
+    for check in CHECKS {
+        let (found, seen) = (check.judge)(evidence, Verdict::of(check.id)).finish();
+        failures.extend(found);
+        looked.insert(check.id.to_owned(), seen);
+    }
+    if let Some(at) = evidence.journal.iter().position(|line| line.event() == "bad_script") {
+        // Flow's stand-in couldn't read what the scenario told it: nothing that follows says anything about the agent.
+        for failure in &mut failures {
+            failure.blame = Blame::Harness;
+            failure.cites.push(verdict::Cite::Journal(at));
+        }
+    }
+    Judgement {
+        scenario: evidence.scenario.clone(),
+        title: evidence.title.clone(),
+        proves: evidence.proves.clone(),
+        failures,
+        looked,
+        seconds: evidence.seconds,
+    }
+}

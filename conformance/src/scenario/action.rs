@@ -13,14 +13,14 @@ use crate::check::matcher::Matcher;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Action {
-    Call(Call),
-    Join(Join),
+    Call(Box<Call>),
+    Join(Box<Join>),
     Pending(Pending),
     Cancel(Cancel),
     Notify(Notify),
     Tools(Tools),
     Send(Send),
-    Start(Start),
+    Start(Box<Start>),
     Close(Close),
     Signal(Kill),
     Gone(Gone),
@@ -29,7 +29,8 @@ pub enum Action {
     Await(Await),
     Release(Release),
     Flow(FlowVerb),
-    Edit(Edit),
+    Saved(Saved),
+    Edit(Box<Edit>),
     File(Look),
 }
 
@@ -328,6 +329,15 @@ pub struct FlowVerb {
     pub note: Option<String>,
 }
 
+/// A save that a person let happen, outside of any launch: one more line in the journal.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Saved {
+    /// The run id.
+    pub saved: String,
+    pub note: Option<String>,
+}
+
 impl<'de> Deserialize<'de> for Action {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Self::parse(Map::deserialize(deserializer)?).map_err(serde::de::Error::custom)
@@ -337,7 +347,7 @@ impl<'de> Deserialize<'de> for Action {
 /// Every verb, in the order of `scenarios/README.md`. `flow` comes after the words that other verbs use as a plain key.
 const VERBS: &[&str] = &[
     "call", "request", "join", "pending", "cancel", "notify", "tools", "send", "hex", "start", "close", "signal",
-    "gone", "alive", "cli", "await", "release", "flow", "edit", "file",
+    "gone", "alive", "cli", "await", "release", "flow", "saved", "edit", "file",
 ];
 
 impl Action {
@@ -368,6 +378,7 @@ impl Action {
             "await" => typed(verb, value).map(Self::Await),
             "release" => typed(verb, value).map(Self::Release),
             "flow" => typed(verb, value).map(Self::Flow),
+            "saved" => typed(verb, value).map(Self::Saved),
             "edit" => typed(verb, value).map(Self::Edit),
             _ => typed(verb, value).map(Self::File),
         }
@@ -401,6 +412,7 @@ impl Action {
             Self::Await(wait) => format!("await {}", wait.event),
             Self::Release(release) => format!("release {}", release.release),
             Self::Flow(verb) => format!("flow {}", verb.flow.join(" ")),
+            Self::Saved(saved) => format!("a person saves what {} was for", saved.saved),
             Self::Edit(edit) => format!("edit {}", edit.edit),
             Self::File(look) => format!("look at {}", look.file),
         }
@@ -425,6 +437,7 @@ impl Action {
             Self::Await(x) => &x.note,
             Self::Release(x) => &x.note,
             Self::Flow(x) => &x.note,
+            Self::Saved(x) => &x.note,
             Self::Edit(x) => &x.note,
             Self::File(x) => &x.note,
         };

@@ -26,6 +26,7 @@ fn play(settings: &Settings, args: &[String]) -> Result<Ending, ScriptError> {
     let mut journal = settings.open_journal()?;
     let parsed = match argparse::parse(&flags::RUN, args) {
         Ok(parsed) => parsed,
+        Err(Stop::Help) => return Ok(Ending::Code(help::stop(&flags::RUN, &Stop::Help))),
         Err(stop) => return Ok(misused(&mut journal, &stop)),
     };
     let path = PathBuf::from(parsed.positional(0));

@@ -97,7 +97,11 @@ fn a_run_record() {
     });
     let schema = Schema::RunRecord;
     accepts(schema, &running);
-    accepts(schema, &with(&running, "/state", json!("starting")));
+    let nobodys = with(&with(&without(&running, "owner"), "/pid", json!(null)), "/host", json!(null));
+    accepts(schema, &nobodys);
+    accepts(schema, &with(&nobodys, "/evidence", json!({ "report_sha256": "d".repeat(64) })));
+    refuses(schema, &with(&without(&nobodys, "mac"), "/evidence", json!({})), "");
+    refuses(schema, &with(&running, "/state", json!("starting")), "/state");
     accepts(schema, &with(&running, "/evidence", json!({ "report_sha256": "d".repeat(64) })));
     refuses(schema, &without(&running, "mac"), "");
     refuses(schema, &without(&running, "attempt"), "");
@@ -112,6 +116,8 @@ fn a_request_entry() {
     let good = json!({ "schema": "openadapt-agent.request/v1", "fingerprint": "a".repeat(64), "workflow": "triage", "attempts": [RUN] });
     let schema = Schema::RequestEntry;
     accepts(schema, &good);
+    accepts(schema, &with(&good, "/mac", json!("b".repeat(64))));
+    refuses(schema, &with(&good, "/mac", json!("b")), "/mac");
     refuses(schema, &with(&good, "/attempts", json!([])), "/attempts");
     refuses(schema, &with(&good, "/attempts", json!([RUN, RUN])), "/attempts");
     refuses(schema, &with(&good, "/attempts/0", json!("x")), "/attempts/0");
@@ -122,52 +128,85 @@ fn a_request_entry() {
 #[test]
 fn a_dispatch_intent() {
     let good = json!({
-        "schema": "openadapt-agent.dispatch/v1", "run_id": RUN, "token": "a".repeat(64), "argv": ["flow", "run"],
-        "run_dir": "r", "params_file": "p", "timeout_ms": 600_000, "created_at": NOW, "server": SERVER,
+        "schema": "openadapt-agent.dispatch/v1", "run_id": RUN, "token": "a".repeat(32), "owner": SERVER,
+        "committed_at": NOW, "argv": ["flow", "run"], "run_dir": "r", "time_limit_ms": 600_000, "request_id": null,
+        "workflow": null, "mode": "production", "started_at": NOW,
     });
     let schema = Schema::DispatchIntent;
     accepts(schema, &good);
+    refuses(schema, &with(&good, "/schema", json!("openadapt-agent.dispatch/v2")), "/schema");
     refuses(schema, &with(&good, "/argv", json!([])), "/argv");
-    refuses(schema, &with(&good, "/timeout_ms", json!(0)), "/timeout_ms");
+    refuses(schema, &with(&good, "/time_limit_ms", json!(0)), "/time_limit_ms");
     refuses(schema, &with(&good, "/token", json!("a")), "/token");
     refuses(schema, &with(&good, "/inputs", json!({})), "");
     for key in good.as_object().unwrap().keys() {
         refuses(schema, &without(&good, key), "");
     }
+    let mut attempted = good;
+    for (key, value) in [
+        ("attempt", json!(1)),
+        ("ledger_key", json!(format!("{}:1", "a".repeat(64)))),
+        ("fingerprint", json!("b".repeat(64))),
+    ] {
+        attempted[key] = value;
+    }
+    accepts(schema, &attempted);
+    for key in ["attempt", "ledger_key", "fingerprint"] {
+        refuses(schema, &without(&attempted, key), "");
+    }
 }
 
 #[test]
-fn a_dispatch_claim_by_a_keeper_names_the_token() {
-    let keeper =
-        json!({ "schema": "openadapt-agent.claim/v1", "kind": "keeper", "token": "a".repeat(64), "pid": 7, "at": NOW });
+fn a_dispatch_claim_is_a_keepers_with_the_token_or_a_servers_revocation() {
+    let keeper = json!({
+        "schema": "openadapt-agent.claim/v1", "run_id": RUN, "by": "keeper", "token": "a".repeat(32), "pid": 7, "at": NOW,
+    });
+    let revoked =
+        json!({ "schema": "openadapt-agent.claim/v1", "run_id": RUN, "by": "revoked", "server": SERVER, "at": NOW });
     let schema = Schema::DispatchClaim;
-    accepts(schema, &keeper);
-    refuses(schema, &without(&keeper, "token"), "");
-    refuses(schema, &with(&keeper, "/kind", json!("server")), "/kind");
-    accepts(schema, &with(&without(&keeper, "token"), "/kind", json!("revoked")));
+    for good in [&keeper, &revoked] {
+        accepts(schema, good);
+        for key in good.as_object().unwrap().keys() {
+            refuses(schema, &without(good, key), "");
+        }
+    }
+    refuses(schema, &with(&keeper, "/by", json!("server")), "/by");
+    refuses(schema, &with(&keeper, "/server", json!(SERVER)), "/server");
+    refuses(schema, &with(&revoked, "/token", json!("a".repeat(32))), "/token");
 }
 
 #[test]
 fn exit_facts_say_one_way_to_end() {
     let exited = json!({
-        "schema": "openadapt-agent.exit/v1", "run_id": RUN, "token": "a".repeat(64), "started": true, "exit_code": 0,
-        "signal": null, "timed_out": false, "started_at": NOW, "ended_at": NOW, "report_sha256": "b".repeat(64),
-        "approval_wait_ms": 0,
+        "schema": "openadapt-agent.exit/v1", "run_id": RUN, "token": "a".repeat(32), "end": "exited", "code": 0,
+        "signal": null, "timed_out": false, "started_at": NOW, "ended_at": NOW, "seconds": 1.25,
+        "report_sha256": "b".repeat(64),
     });
     let schema = Schema::DispatchExit;
     accepts(schema, &exited);
-    let killed = with(&with(&exited, "/exit_code", json!(null)), "/signal", json!(9));
-    accepts(schema, &with(&killed, "/timed_out", json!(true)));
-    refuses(schema, &with(&exited, "/signal", json!(9)), "");
-    refuses(schema, &with(&exited, "/exit_code", json!(null)), "");
-    refuses(schema, &with(&exited, "/started", json!(false)), "/exit_code");
-    refuses(schema, &with(&exited, "/approval_wait_ms", json!(14_460_001)), "/approval_wait_ms");
+    refuses(schema, &with(&exited, "/signal", json!(9)), "/signal");
+    refuses(schema, &with(&exited, "/code", json!(null)), "/code");
+    refuses(schema, &with(&exited, "/started_at", json!(null)), "/started_at");
+    refuses(schema, &with(&exited, "/seconds", json!(-1)), "/seconds");
+    let signaled = with(&with(&with(&exited, "/end", json!("signaled")), "/code", json!(null)), "/signal", json!(9));
+    accepts(schema, &with(&signaled, "/timed_out", json!(true)));
+    refuses(schema, &with(&signaled, "/signal", json!(null)), "/signal");
+    refuses(schema, &with(&signaled, "/signal", json!(0)), "/signal");
+    refuses(schema, &with(&signaled, "/code", json!(0)), "/code");
     let never = json!({
-        "schema": "openadapt-agent.exit/v1", "run_id": RUN, "token": "a".repeat(64), "started": false, "exit_code": null,
-        "signal": null, "timed_out": false, "started_at": null, "ended_at": NOW, "report_sha256": null, "approval_wait_ms": 0,
+        "schema": "openadapt-agent.exit/v1", "run_id": RUN, "token": "a".repeat(32), "end": "never_started", "code": null,
+        "signal": null, "timed_out": false, "started_at": null, "ended_at": NOW, "seconds": 0.0, "report_sha256": null,
     });
     accepts(schema, &never);
-    refuses(schema, &with(&never, "/started", json!(true)), "/started_at");
+    for (pointer, value) in [
+        ("/code", json!(0)),
+        ("/signal", json!(9)),
+        ("/timed_out", json!(true)),
+        ("/started_at", json!(NOW)),
+        ("/report_sha256", json!("b".repeat(64))),
+    ] {
+        refuses(schema, &with(&never, pointer, value), pointer);
+    }
     for key in never.as_object().unwrap().keys() {
         refuses(schema, &without(&never, key), "");
     }

@@ -9,8 +9,9 @@ use serde_json::Value;
 
 use crate::flow::canonical::DEPTH_LIMIT;
 
-const WANTED: [&str; 12] = [
+const WANTED: [&str; 14] = [
     "approval",
+    "bundle_content_digest",
     "execution_completed",
     "execution_outcome",
     "execution_profile",
@@ -22,6 +23,7 @@ const WANTED: [&str; 12] = [
     "started_at",
     "success",
     "transaction_outcome",
+    "workflow_contract_sha256",
 ];
 
 #[derive(Debug)]

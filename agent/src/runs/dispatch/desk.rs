@@ -4,9 +4,9 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use super::{CLAIM, Claim, Claimant, EXIT, ExitFacts, Intent, LOCK, Taken, read_claim, read_intent, to_bytes};
+use super::wire::{self, Claimant};
+use super::{CLAIM, EXIT, ExitFacts, Intent, LOCK, Taken, read_claim, read_intent};
 use crate::contract::ids::RunId;
-use crate::runs::clock::utc_now;
 use crate::runs::files::{Creation, Folder, FolderFault};
 
 /// What a keeper met at its dispatch folder.
@@ -35,13 +35,13 @@ pub fn enter(dispatch_folder: &Path) -> Result<Entry, FolderFault> {
     let run_id = dispatch_folder.file_name().and_then(|name| name.to_str()).and_then(|name| RunId::parse(name).ok());
     let Some(run_id) = run_id else { return Ok(Entry::NoIntent) };
     let Some(intent) = read_intent(&folder, &run_id)? else { return Ok(Entry::NoIntent) };
-    if !matches!(read_claim(&folder)?, Taken::NotYet) {
+    if !matches!(read_claim(&folder, &run_id)?, Taken::NotYet) {
         return Ok(Entry::TooLate);
     }
     let held = folder.lock_file(LOCK)?;
     held.lock()?;
-    let claim = Claim { by: Claimant::Keeper, who: std::process::id().to_string(), at: utc_now() };
-    match folder.create_once(CLAIM, &to_bytes(&claim)?)? {
+    let by = Claimant::Keeper { token: intent.token.clone(), pid: std::process::id() };
+    match folder.create_once(CLAIM, &wire::claim_bytes(&run_id, by)?)? {
         Creation::Won => Ok(Entry::Claimed(Box::new(Claimed { intent, folder, held }))),
         Creation::Lost => held.unlock().map(|()| Entry::TooLate).map_err(FolderFault::from),
     }
@@ -59,7 +59,7 @@ impl Claimed {
 
     /// Leaves the exit facts, durably, and lets go of the run.
     pub fn finish(self, facts: &ExitFacts) -> io::Result<()> {
-        self.folder.write_durable(EXIT, &to_bytes(facts)?)
+        self.folder.write_durable(EXIT, &wire::exit_bytes(&self.intent, facts)?)
     }
 }
 

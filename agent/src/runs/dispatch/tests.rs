@@ -1,6 +1,8 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
+use serde_json::{Value, json};
+
 use super::*;
 use crate::runs::server::ServerIdentity;
 
@@ -53,17 +55,29 @@ impl World {
         self.dispatch().state(run_id).unwrap()
     }
 
+    fn ended(&self, run_id: &RunId) {
+        self.commit(run_id);
+        self.claimed(run_id).finish(&facts_at_noon()).unwrap();
+    }
+
+    fn edit(&self, run_id: &RunId, name: &str, change: impl FnOnce(&mut Value)) {
+        let path = self.dispatch().folder(run_id).join(name);
+        let mut value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+        change(&mut value);
+        fs::write(path, value.to_string()).unwrap();
+    }
+
     fn has_params(&self, run_id: &RunId) -> bool {
         self.dispatch().params_file(run_id).exists()
     }
 }
 
-fn facts() -> ExitFacts {
+fn facts_at_noon() -> ExitFacts {
     ExitFacts {
         end: FlowEnd::Exited(0),
         timed_out: false,
-        started_at: Some(utc_now()),
-        ended_at: utc_now(),
+        started_at: Some("2026-11-29T12:00:00.000000+00:00".to_owned()),
+        ended_at: "2026-11-29T12:00:01.200000+00:00".to_owned(),
         seconds: 1.2,
         report_sha256: Some("ab".repeat(32)),
     }
@@ -78,9 +92,8 @@ fn a_run_goes_from_no_intent_to_exit_facts() {
     let claimed = world.claimed(&run_id);
     assert_eq!(*claimed.intent(), intent);
     assert_eq!(world.state(&run_id), DispatchState::KeeperAlive);
-    claimed.finish(&facts()).unwrap();
-    let DispatchState::Exited(read) = world.state(&run_id) else { panic!("no facts") };
-    assert_eq!((read.end, read.seconds), (FlowEnd::Exited(0), 1.2));
+    claimed.finish(&facts_at_noon()).unwrap();
+    assert_eq!(world.state(&run_id), DispatchState::Exited(facts_at_noon()));
     assert_eq!(world.dispatch().intent(&run_id).unwrap(), Some(intent));
 }
 
@@ -88,7 +101,7 @@ fn a_run_goes_from_no_intent_to_exit_facts() {
 fn every_file_of_a_dispatch_is_private() {
     let (world, run_id) = (World::new(), RunId::random());
     world.commit(&run_id);
-    world.claimed(&run_id).finish(&facts()).unwrap();
+    world.claimed(&run_id).finish(&facts_at_noon()).unwrap();
     let mode = |path: PathBuf| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     let folder = world.dispatch().folder(&run_id);
     assert_eq!(mode(folder.clone()), 0o700);
@@ -179,8 +192,16 @@ fn an_intent_that_cant_be_read_or_is_about_another_run_is_started_by_nobody() {
 }
 
 #[test]
+fn an_intent_with_half_an_attempt_is_started_by_nobody() {
+    let (world, run_id) = (World::new(), RunId::random());
+    world.commit(&run_id);
+    world.edit(&run_id, INTENT, |intent| intent["attempt"] = 1.into());
+    assert!(matches!(world.enter(&run_id), Entry::NoIntent));
+}
+
+#[test]
 fn a_claim_that_cant_be_read_is_never_taken_for_a_revocation() {
-    for bad in ["", "{}", "{\"by\": \"nobody\"}", &"x".repeat(2 << 20)] {
+    for bad in ["", "{}", "{\"by\": \"nobody\"}", "{\"by\": \"revoked\"}", &"x".repeat(2 << 20)] {
         let (world, run_id) = (World::new(), RunId::random());
         world.commit(&run_id);
         fs::write(world.dispatch().folder(&run_id).join(CLAIM), bad).unwrap();
@@ -190,14 +211,80 @@ fn a_claim_that_cant_be_read_is_never_taken_for_a_revocation() {
 }
 
 #[test]
+fn a_revocation_of_another_kind_version_or_run_counts_as_a_keepers_claim() {
+    for (key, other) in [("schema", "openadapt-agent.claim/v2"), ("run_id", "run-another"), ("server", "me")] {
+        let (world, run_id) = (World::new(), RunId::random());
+        world.commit(&run_id);
+        world.dispatch().revoke(&run_id, world.server.id()).unwrap();
+        world.edit(&run_id, CLAIM, |claim| claim["new"] = 1.into());
+        assert_eq!(world.state(&run_id), DispatchState::Revoked);
+        world.edit(&run_id, CLAIM, |claim| claim[key] = other.into());
+        assert_eq!(world.state(&run_id), DispatchState::KeeperDied, "{key}");
+    }
+}
+
+#[test]
+fn a_keepers_claim_with_another_token_still_is_a_keepers() {
+    let (world, run_id) = (World::new(), RunId::random());
+    world.commit(&run_id);
+    let claimed = world.claimed(&run_id);
+    world.edit(&run_id, CLAIM, |claim| claim["token"] = "0".repeat(32).into());
+    assert_eq!(world.dispatch().revoke(&run_id, world.server.id()).unwrap(), Revocation::KeeperClaimed);
+    assert_eq!(world.state(&run_id), DispatchState::KeeperAlive);
+    drop(claimed);
+    assert_eq!(world.state(&run_id), DispatchState::KeeperDied);
+}
+
+#[test]
 fn exit_facts_that_cant_be_read_are_none() {
-    for bad in ["", "{}", "[]", "{\"end\": {\"exited\": \"0\"}}"] {
+    for bad in ["", "{}", "[]", "{\"end\": \"exited\", \"code\": 0}"] {
         let (world, run_id) = (World::new(), RunId::random());
         world.commit(&run_id);
         drop(world.claimed(&run_id));
         fs::write(world.dispatch().folder(&run_id).join(EXIT), bad).unwrap();
         assert_eq!(world.state(&run_id), DispatchState::KeeperDied, "{bad}");
     }
+}
+
+#[test]
+fn exit_facts_of_another_token_kind_or_run_or_with_two_ends_are_none() {
+    let never = |facts: &mut Value| {
+        for (key, value) in [("end", json!("never_started")), ("code", json!(null)), ("report_sha256", json!(null))] {
+            facts[key] = value;
+        }
+    };
+    for (key, other) in [
+        ("token", json!("0".repeat(32))),
+        ("token", json!(null)),
+        ("schema", json!("openadapt-agent.exit/v2")),
+        ("run_id", json!("run-another")),
+        ("signal", json!(9)),
+        ("code", json!(null)),
+        ("end", json!("signaled")),
+        ("end", json!("never_started")),
+        ("started_at", json!(null)),
+        ("started_at", json!("now")),
+        ("seconds", json!(-1.0)),
+    ] {
+        let (world, run_id) = (World::new(), RunId::random());
+        world.ended(&run_id);
+        world.edit(&run_id, EXIT, |facts| facts["new"] = 1.into());
+        assert_eq!(world.state(&run_id), DispatchState::Exited(facts_at_noon()));
+        world.edit(&run_id, EXIT, |facts| facts[key] = other.clone());
+        assert_eq!(world.state(&run_id), DispatchState::KeeperDied, "{key}: {other}");
+    }
+    let (world, run_id) = (World::new(), RunId::random());
+    world.ended(&run_id);
+    world.edit(&run_id, EXIT, never);
+    assert_eq!(world.state(&run_id), DispatchState::KeeperDied, "what never started has no start");
+}
+
+#[test]
+fn exit_facts_without_a_readable_intent_are_none() {
+    let (world, run_id) = (World::new(), RunId::random());
+    world.ended(&run_id);
+    fs::write(world.dispatch().folder(&run_id).join(INTENT), "{}").unwrap();
+    assert_eq!(world.state(&run_id), DispatchState::KeeperDied);
 }
 
 #[test]
@@ -217,7 +304,7 @@ fn a_sweep_removes_the_inputs_of_the_dead_and_keeps_those_of_the_living() {
     }
     let (_one, _two) = (world.claimed(running), world.claimed(orphaned_running));
     drop(world.claimed(died));
-    world.claimed(ended).finish(&facts()).unwrap();
+    world.claimed(ended).finish(&facts_at_noon()).unwrap();
     let half_written = world.root.params().path().join(format!(".{orphaned}.json.0123.tmp"));
     fs::write(&half_written, "secret").unwrap();
     drop(dead_server);

@@ -7,9 +7,9 @@ use super::{Ask, Begin};
 use crate::contract::ids::{RequestId, RunId};
 use crate::runs::ledger::{Ledger, Lookup, Reservation};
 use crate::runs::lock::StripeGuard;
-use crate::runs::record::RecordRead;
+use crate::runs::record::{RecordRead, RunRecord};
 use crate::runs::request_hash::{Attempt, Era, LedgerKey, RequestHash};
-use crate::runs::store::{RunStore, StoreError};
+use crate::runs::store::{RunStore, StoreError, Traces};
 
 /// The gate of one store.
 #[derive(Debug, Clone, Copy)]
@@ -54,8 +54,18 @@ impl<'a> RequestGate<'a> {
         }
     }
 
-    /// True when the ledger contradicts that nothing was written by the attempts at this request.
-    pub fn ledger_doubts(&self, request_id: &RequestId, runs: &[RunId]) -> Result<bool, StoreError> {
+    /// True when the ledger speaks against a record whose result says that nothing was written. Such a record must not be
+    /// believed, by whatever way it is asked for.
+    pub fn ledger_contradicts(&self, record: &RunRecord) -> Result<bool, StoreError> {
+        let Some(attempt) = &record.attempt else { return Ok(false) };
+        if !record.result().is_some_and(|result| result.reason.allows_new_attempt()) {
+            return Ok(false);
+        }
+        Ok(self.ledger.lookup(std::slice::from_ref(&attempt.ledger_key))?.iter().any(ledger_forbids))
+    }
+
+    /// The same for all attempts at a request, found by their places.
+    fn ledger_doubts(&self, request_id: &RequestId, runs: &[RunId]) -> Result<bool, StoreError> {
         let hash = RequestHash::of(request_id);
         let keys: Vec<_> = (0..runs.len()).flat_map(|at| keys(&hash, Attempt::at(at))).collect();
         let foreign = |lookup: &Lookup| lookup.owner().is_some_and(|owner| !runs.contains(owner));
@@ -72,6 +82,7 @@ impl<'a> RequestGate<'a> {
         if history.is_empty() || !history.is_of(&ask.fingerprint) {
             return Ok(Found::Open);
         }
+        self.record_what_is_lost(ask, history)?;
         for run_id in history.latest() {
             if !is_retryable(run_id)? {
                 return Ok(Found::Settled(run_id.clone()));
@@ -79,6 +90,18 @@ impl<'a> RequestGate<'a> {
         }
         let runs: Vec<_> = history.runs().cloned().collect();
         Ok(if self.ledger_doubts(&ask.request_id, &runs)? { Found::Doubted } else { Found::Open })
+    }
+
+    /// An attempt whose record is gone, and that left nothing else to judge it by, gets a record that nobody answers for: it
+    /// is then found by its run id as well as by its request.
+    fn record_what_is_lost(&self, ask: &Ask, history: &History) -> Result<(), StoreError> {
+        for (index, run_id) in history.attempts().iter().enumerate() {
+            let nothing_left = Traces { dispatch: false, run_dir: false };
+            if self.store.read(run_id)? == RecordRead::Missing && self.store.traces(run_id)? == nothing_left {
+                write_orphan(self.store, ask, Attempt::at(index), run_id)?;
+            }
+        }
+        Ok(())
     }
 
     /// The key of the next attempt may be reserved already: by a server that died before it wrote the index, or by a Python

@@ -261,6 +261,46 @@ fn a_corrupt_record_is_replayed_and_never_tried_again() {
 }
 
 #[test]
+fn an_attempt_that_left_nothing_but_its_reservation_gets_a_record_that_nobody_answers_for() {
+    let (world, ask) = (World::new(), ask());
+    let server = world.server();
+    let started = server.start(&ask);
+    std::fs::remove_file(world.at("runs").join(format!("{}.json", started.run_id))).unwrap();
+    assert_eq!(server.replayed(&ask), started.run_id);
+    assert_eq!(server.record(&started.run_id).owner(), None);
+}
+
+#[test]
+fn an_attempt_whose_dispatch_is_there_is_left_to_be_judged_by_it() {
+    let (world, ask) = (World::new(), ask());
+    let server = world.server();
+    let started = server.start(&ask);
+    server.store.dispatch().revoke(&started.run_id, server.store.server_id()).unwrap();
+    std::fs::remove_file(world.at("runs").join(format!("{}.json", started.run_id))).unwrap();
+    assert_eq!(server.replayed(&ask), started.run_id);
+    assert_eq!(server.store.read(&started.run_id).unwrap(), RecordRead::Missing);
+}
+
+#[test]
+fn the_ledger_contradicts_a_retryable_record_of_any_attempt_and_no_other_record() {
+    use crate::contract::evidence::TransactionOutcome;
+    let (world, ask) = (World::new(), ask());
+    let server = world.server();
+    let first = server.start(&ask);
+    server.finish(&first.run_id, Reason::Canceled);
+    let second = server.start(&ask);
+    server.ledger.record_outcome(&second.ledger_key, &second.run_id, TransactionOutcome::Verified).unwrap();
+    let gate = RequestGate::new(&server.store, &server.ledger);
+    let contradicted = |run_id| gate.ledger_contradicts(&server.record(run_id)).unwrap();
+    assert!(!contradicted(&second.run_id), "it runs");
+    server.finish(&second.run_id, Reason::SavedAndChecked);
+    assert!(!contradicted(&second.run_id), "it saved");
+    server.finish(&second.run_id, Reason::Canceled);
+    assert!(contradicted(&second.run_id));
+    assert!(!contradicted(&first.run_id));
+}
+
+#[test]
 fn a_garbage_ledger_starts_nothing_and_leaves_no_record() {
     let (world, ask) = (World::new(), ask());
     let server = world.server();

@@ -65,6 +65,11 @@ impl Database {
         if foreign > 0 {
             return Ok(Err(LedgerFault::OwnerOrSchemaMismatch));
         }
+        let known: u32 =
+            transaction.query_row("SELECT count(*) FROM sqlite_master WHERE type = 'table'", [], |row| row.get(0))?;
+        if known == 1 {
+            return Ok(Err(LedgerFault::Lost));
+        }
         transaction.execute_batch(TABLES)?;
         if read_metadata(&transaction)?.is_none() {
             if transaction.query_row("SELECT count(*) FROM reservations", [], |row| row.get::<_, u32>(0))? > 0 {

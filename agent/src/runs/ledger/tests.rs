@@ -285,6 +285,14 @@ fn a_ledger_that_is_gone_while_its_claims_are_there_is_refused_and_not_made_anew
 }
 
 #[test]
+fn a_ledger_that_lost_its_table_of_reservations_is_refused_and_not_made_anew() {
+    let world = World::new();
+    world.ledger().reserve(&key("abcd"), &run("a")).unwrap();
+    rusqlite::Connection::open(world.at(FILE)).unwrap().execute_batch("DROP TABLE reservations").unwrap();
+    assert!(matches!(world.open(), Err(LedgerFault::Lost)));
+}
+
+#[test]
 fn an_empty_file_without_claims_is_a_ledger_whose_maker_died_and_is_finished() {
     let world = World::new();
     world.root();

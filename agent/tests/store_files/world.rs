@@ -1,0 +1,105 @@
+//! A runs folder with one server on it, and keepers that are processes of their own.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use openadapt_agent::contract::ids::RunId;
+use openadapt_agent::contract::outcome::Mode;
+use openadapt_agent::runs::RunStore;
+use openadapt_agent::runs::clock::utc_now;
+use openadapt_agent::runs::dispatch::{DispatchState, ExitFacts, Intent, Order, Origin};
+use schemas::Schema;
+use serde_json::Value;
+
+/// An upper bound for what is expected at once; only a fault waits this long.
+pub const DEADLINE: Duration = Duration::from_secs(60);
+
+pub struct World {
+    pub temp: tempfile::TempDir,
+    pub store: RunStore,
+}
+
+impl World {
+    pub fn new() -> Self {
+        let temp = tempfile::tempdir().unwrap();
+        let store = RunStore::open(&temp.path().join("runs")).unwrap();
+        Self { temp, store }
+    }
+
+    /// Commits a dispatch with this program in the place of Flow, and inputs.
+    pub fn commit(&self, argv: &[&str], time_limit: Duration) -> Intent {
+        let run_id = RunId::random();
+        let of = Origin {
+            request_id: None,
+            workflow: Some("add_note".to_owned()),
+            mode: Mode::Production,
+            started_at: utc_now(),
+            attempt: None,
+        };
+        let order = Order {
+            argv: argv.iter().map(|word| (*word).to_owned()).collect(),
+            run_dir: self.store.root().run_dir(&run_id),
+            time_limit_ms: time_limit.as_millis().try_into().unwrap(),
+            run_id,
+            of,
+        };
+        self.store.dispatch().commit(order, self.store.server_id(), Some(b"{\"note\": \"x\"}")).unwrap()
+    }
+
+    pub fn spawn_keeper(&self, run_id: &RunId) -> Child {
+        let mut keeper = Command::new(env!("CARGO_BIN_EXE_openadapt-agent"));
+        keeper.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        keeper.arg("__keeper").arg(self.store.dispatch().folder(run_id)).spawn().unwrap()
+    }
+
+    /// Lets a keeper do its work, and holds every file that it leaves against its schema.
+    pub fn keep(&self, intent: &Intent) -> ExitFacts {
+        let run_id = &intent.order.run_id;
+        let mut keeper = self.spawn_keeper(run_id);
+        within_deadline(move || assert!(keeper.wait().unwrap().success()));
+        let [written, claim, exit] = [
+            (Schema::DispatchIntent, "intent.json"),
+            (Schema::DispatchClaim, "claim.json"),
+            (Schema::DispatchExit, "exit.json"),
+        ]
+        .map(|(schema, name)| valid(schema, &self.store.dispatch().folder(run_id).join(name)));
+        for file in [&claim, &exit] {
+            assert_eq!(file["token"], written["token"]);
+        }
+        assert!(!self.store.dispatch().params_file(run_id).exists(), "the inputs are still there");
+        assert_eq!(self.store.dispatch().intent(run_id).unwrap().as_ref(), Some(intent));
+        match self.store.dispatch().state(run_id).unwrap() {
+            DispatchState::Exited(facts) => facts,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    pub fn printed(&self, intent: &Intent) -> [String; 2] {
+        self.store.dispatch().printed(&intent.order.run_id)
+    }
+
+    pub fn fifo(&self, name: &str) -> PathBuf {
+        let path = self.temp.path().join(name);
+        assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+        path
+    }
+}
+
+/// The JSON of a file that its schema accepts.
+pub fn valid(schema: Schema, path: &Path) -> Value {
+    let value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
+    if let Err(violations) = schema.check(&value) {
+        panic!("{schema:?} refuses {value}: {violations}");
+    }
+    value
+}
+
+/// What the work comes to, or a failure when it takes too long.
+pub fn within_deadline<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    let (sender, receiver) = channel();
+    std::thread::spawn(move || sender.send(work()));
+    receiver.recv_timeout(DEADLINE).unwrap()
+}

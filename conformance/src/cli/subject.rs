@@ -1,0 +1,104 @@
+//! Finds, or builds, the programs that are judged.
+
+use std::env;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use clap::Args;
+
+use super::Problem;
+use crate::console::Printer;
+use crate::exit::Exit;
+use crate::run::subject::{Subject, split};
+use crate::wire::server::absolute;
+
+/// What to judge. Without these: the workspace's own programs.
+#[derive(Debug, Clone, Args)]
+pub struct SubjectArguments {
+    /// The agent's command, as words for a shell.
+    #[arg(long, value_name = "CMD")]
+    agent: Option<String>,
+    /// Flow's command.
+    #[arg(long, value_name = "CMD")]
+    flow: Option<String>,
+}
+
+const AGENT: (&str, &str) = ("openadapt-agent", "openadapt-agent");
+const FLOW: (&str, &str) = ("flow-fake", "flow-fake");
+
+impl SubjectArguments {
+    /// Builds what isn't named, where cargo started this program; else takes the programs beside this one.
+    pub fn find(&self, printer: Printer) -> Result<Subject, Problem> {
+        let beside = beside_this()?;
+        let missing: Vec<(&str, &str)> = [(AGENT, &self.agent), (FLOW, &self.flow)]
+            .into_iter()
+            .filter(|(_, given)| given.is_none())
+            .map(|(own, _)| own)
+            .collect();
+        if let Some(cargo) = env::var_os("CARGO").filter(|_| !missing.is_empty()) {
+            build(&cargo, &beside, &missing, printer)?;
+        }
+        Ok(Subject {
+            agent: words(self.agent.as_deref(), &beside, AGENT)?,
+            flow: words(self.flow.as_deref(), &beside, FLOW)?,
+        })
+    }
+}
+
+fn words(given: Option<&str>, beside: &Path, (_, binary): (&str, &str)) -> Result<Vec<String>, Problem> {
+    let Some(given) = given else {
+        let path = beside.join(format!("{binary}{}", env::consts::EXE_SUFFIX));
+        if !path.is_file() {
+            let said = format!("{binary} is not beside this program, in {}", beside.display());
+            return Err(Problem::new(
+                Exit::SetUp,
+                said,
+                "build it, start this program with cargo run, or name a command with --agent or --flow",
+            ));
+        }
+        return Ok(vec![path.display().to_string()]);
+    };
+    let mut words = split(given).ok_or_else(|| {
+        Problem::new(
+            Exit::Usage,
+            format!("{given:?} is no command"),
+            "words are split as a shell does; close every quote",
+        )
+    })?;
+    if let Some(program) = words.first_mut() {
+        *program = absolute(program);
+    }
+    Ok(words)
+}
+
+fn beside_this() -> Result<PathBuf, Problem> {
+    let here = env::current_exe().ok().and_then(|path| path.parent().map(Path::to_owned));
+    here.ok_or_else(|| {
+        Problem::new(Exit::SetUp, "this program's own folder can't be found", "name a command with --agent and --flow")
+    })
+}
+
+/// Builds with the profile that this program itself was built with, into the same folder.
+fn build(cargo: &OsString, beside: &Path, what: &[(&str, &str)], printer: Printer) -> Result<(), Problem> {
+    let profile = beside.file_name().and_then(|name| name.to_str()).unwrap_or("debug");
+    let names: Vec<&str> = what.iter().map(|(package, _)| *package).collect();
+    printer.say(&format!("building {} ({profile})", names.join(" and ")));
+    let mut command = Command::new(cargo);
+    command.args(["build", "--profile", if profile == "debug" { "dev" } else { profile }]);
+    if let Some(target) = beside.parent() {
+        command.arg("--target-dir").arg(target);
+    }
+    for (package, binary) in what {
+        command.args(["--package", package, "--bin", binary]);
+    }
+    if let Some(manifest) = env::var_os("CARGO_MANIFEST_DIR") {
+        command.current_dir(manifest);
+    }
+    let failed = |said: String| Problem::new(Exit::SetUp, said, "what cargo said stands above");
+    match command.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(failed(format!("the programs to judge can't be built ({status})"))),
+        Err(error) => Err(failed(format!("cargo can't be started: {error}"))),
+    }
+}

@@ -1,0 +1,9 @@
+//! Everything that was observed of one scenario: data that can be stored, judged later, and mutated. No verdict is reached here.
+
+pub mod files;
+pub mod journal;
+pub mod ledger;
+pub mod model;
+
+pub use journal::JournalLine;
+pub use model::*;

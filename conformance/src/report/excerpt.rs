@@ -1,0 +1,95 @@
+//! The few lines of evidence that decided a failure, as a person reads them.
+
+use crate::check::verdict::{Cite, Failure, Judgement};
+use crate::evidence::{Evidence, JournalLine, Way};
+use crate::run::events::{Judged, Told};
+
+/// Longer lines are cut.
+const LONGEST: usize = 600;
+const MOST: usize = 12;
+
+pub fn judged(evidence: &Evidence, judgement: &Judgement) -> Judged {
+    let told = judgement.failures.iter().map(|failure| tell(evidence, failure)).collect();
+    Judged { judgement: judgement.clone(), told }
+}
+
+fn tell(evidence: &Evidence, failure: &Failure) -> Told {
+    let action = failure.step.map(|step| {
+        let headline = evidence.steps.get(step).map(|step| step.action.headline());
+        format!("action {}: {}", step + 1, headline.unwrap_or_else(|| "not done".into()))
+    });
+    let mut lines: Vec<String> = failure.cites.iter().take(MOST).flat_map(|cite| line(evidence, cite)).collect();
+    if failure.cites.len() > MOST {
+        lines.push(format!("… and {} more", failure.cites.len() - MOST));
+    }
+    Told { action, lines }
+}
+
+fn line(evidence: &Evidence, cite: &Cite) -> Option<String> {
+    match cite {
+        Cite::Frame(index) => {
+            let frame = evidence.frames.get(*index)?;
+            let arrow = if frame.way == Way::Sent { "→" } else { "←" };
+            Some(format!("{:>9.3} ms {arrow} {} {}", ms(frame.at_us), frame.server, cut(&shown(&frame.text))))
+        }
+        Cite::Journal(index) => Some(format!("journal {index} {}", cut(&told_briefly(evidence.journal.get(*index)?)))),
+        Cite::File(path) => {
+            let file = evidence.files.iter().find(|file| file.path == *path);
+            let facts = file.map(|file| format!("{:04o}, {} bytes {}", file.mode, file.bytes, cut(&file.text)));
+            Some(format!("file {} {}", path.display(), facts.unwrap_or_else(|| "isn't there".into())))
+        }
+        Cite::Server(name) => {
+            let server = evidence.server(name)?;
+            let exit = server.exit.map_or_else(|| "runs".into(), |exit| exit.to_string());
+            Some(format!("server {name}: {exit}; stderr: {}", cut(server.stderr.trim_end())))
+        }
+    }
+}
+
+/// A journal line without what rarely decides anything.
+fn told_briefly(line: &JournalLine) -> String {
+    const LEFT_OUT: &[&str] = &[
+        "at",
+        "ppid",
+        "pgid",
+        "sid",
+        "argv",
+        "run_dir",
+        "params_path",
+        "bundle",
+        "launch",
+        "run_id",
+        "sha256",
+        "run_id_sha256",
+    ];
+    let run = line.run_id().unwrap_or("no run");
+    let kept = line
+        .0
+        .as_object()
+        .into_iter()
+        .flatten()
+        .filter(|(key, _)| !LEFT_OUT.contains(&key.as_str()) && *key != "event");
+    let facts: Vec<String> = kept.map(|(key, value)| format!("{key}={value}")).collect();
+    format!("{} {run} {}", line.event(), facts.join(" "))
+}
+
+/// A tool's result without its text, which says the same again.
+fn shown(text: &str) -> String {
+    let message: Option<serde_json::Value> = serde_json::from_str(text).ok();
+    let structured = message.as_ref().and_then(|message| message.pointer("/result/structuredContent"));
+    match (&message, structured) {
+        (Some(message), Some(structured)) => format!("id {} {structured}", message["id"]),
+        _ => text.to_owned(),
+    }
+}
+
+fn ms(at_us: u64) -> f64 {
+    std::time::Duration::from_micros(at_us).as_secs_f64() * 1000.0
+}
+
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}… ({} bytes)", &text[..end], text.len()),
+        None => text.to_owned(),
+    }
+}

@@ -1,0 +1,92 @@
+//! What the runner tells its readers, as it happens. Every report is made from these and nothing else.
+
+use serde::{Deserialize, Serialize};
+
+use crate::check::verdict::Judgement;
+use crate::requirement::{Matrix, State};
+use crate::scenario::ScenarioId;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum Event {
+    Started(Started),
+    Judged(Judged),
+    /// Always last, unless the report was cut off.
+    Finished(Finished),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Started {
+    pub format: String,
+    /// The judge's own version.
+    pub conformance: String,
+    pub agent: String,
+    pub flow: String,
+    pub scenarios: Vec<ScenarioId>,
+}
+
+/// One scenario is over.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Judged {
+    pub judgement: Judgement,
+    /// For each failure, in the same order, what a person needs to see.
+    pub told: Vec<Told>,
+}
+
+/// A failure's surroundings.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Told {
+    /// The action that it is about, in words.
+    pub action: Option<String>,
+    /// The frames, journal lines and files that decided it.
+    pub lines: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Finished {
+    pub summary: Summary,
+    pub matrix: Matrix,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    pub passed: usize,
+    pub failed: usize,
+    /// Selected and not run, because something stopped the run before.
+    pub unrun: usize,
+    /// Left out because their profile isn't claimed.
+    pub unclaimed: usize,
+    pub proven: usize,
+    /// Requirements that could be proven.
+    pub requirements: usize,
+    pub untested: usize,
+    /// Untested MUST rows that are within reach.
+    pub holes: usize,
+    pub interrupted: bool,
+    pub seconds: f64,
+}
+
+pub const REPORT_FORMAT: &str = "openadapt.conformance-report/v1";
+
+/// A reader of the run.
+pub trait Reader {
+    fn event(&mut self, event: &Event);
+}
+
+impl Summary {
+    pub fn of(judgements: &[Judgement], selected: usize, matrix: &Matrix, interrupted: bool, seconds: f64) -> Self {
+        let passed = judgements.iter().filter(|judgement| judgement.passed()).count();
+        Self {
+            passed,
+            failed: judgements.len() - passed,
+            unrun: selected - judgements.len(),
+            unclaimed: 0,
+            proven: matrix.count(State::Proven),
+            requirements: matrix.denominator(),
+            untested: matrix.count(State::Untested),
+            holes: matrix.holes().count(),
+            interrupted,
+            seconds,
+        }
+    }
+}

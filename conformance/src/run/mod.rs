@@ -1,0 +1,18 @@
+//! Runs scenarios: worlds, actions, the record of what happened.
+
+pub mod act;
+pub mod answers;
+pub mod bundle;
+pub mod edit;
+pub mod events;
+pub mod older;
+pub mod perform;
+pub mod process;
+pub mod processes;
+pub mod scheduler;
+pub mod smoke;
+pub mod subject;
+pub mod variables;
+pub mod world;
+
+pub use perform::perform;

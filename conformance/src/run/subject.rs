@@ -1,0 +1,70 @@
+//! What is judged: two commands.
+
+/// The words of the two commands under judgement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Subject {
+    pub agent: Vec<String>,
+    pub flow: Vec<String>,
+}
+
+impl Subject {
+    pub fn agent_as_text(&self) -> String {
+        join(&self.agent)
+    }
+
+    /// As `--flow-cli` takes it.
+    pub fn flow_as_text(&self) -> String {
+        join(&self.flow)
+    }
+}
+
+/// Words as a shell would split them: blanks between, single or double quotes around, a backslash before one character.
+pub fn split(text: &str) -> Option<Vec<String>> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote: Option<char> = None;
+    let mut characters = text.chars();
+    while let Some(character) = characters.next() {
+        match (quote, character) {
+            (Some(open), close) if open == close => quote = None,
+            (Some('\''), inside) => word.get_or_insert_default().push(inside),
+            (_, '\\') => word.get_or_insert_default().push(characters.next()?),
+            (Some(_), inside) => word.get_or_insert_default().push(inside),
+            (None, '\'' | '"') => {
+                quote = Some(character);
+                word.get_or_insert_default();
+            }
+            (None, blank) if blank.is_whitespace() => words.extend(word.take()),
+            (None, other) => word.get_or_insert_default().push(other),
+        }
+    }
+    words.extend(word);
+    (quote.is_none() && !words.is_empty()).then_some(words)
+}
+
+fn join(words: &[String]) -> String {
+    let safe = |character: char| character.is_ascii_alphanumeric() || "-_./:=@%+,".contains(character);
+    let quoted = words.iter().map(|word| match !word.is_empty() && word.chars().all(safe) {
+        true => word.clone(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    });
+    quoted.collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_split_at_blanks_outside_quotes() {
+        assert_eq!(split("a  'b c' \"d e\" f\\ g ''").unwrap(), ["a", "b c", "d e", "f g", ""]);
+        assert_eq!(split("it's"), None);
+        assert_eq!(split("  "), None);
+    }
+
+    #[test]
+    fn what_was_split_joins_to_something_that_splits_the_same() {
+        let words = split("a 'b c' \"it's\" ''").unwrap();
+        assert_eq!(split(&join(&words)).unwrap(), words);
+    }
+}

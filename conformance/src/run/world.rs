@@ -1,0 +1,288 @@
+//! One scenario's temporary folder, its processes and its record.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::Duration;
+use std::{fs, io};
+
+use serde_json::Value;
+use tempfile::TempDir;
+use tokio::task::JoinHandle;
+
+use super::subject::Subject;
+use super::variables::{Folders, VariableError, Variables};
+use super::{bundle, older, process};
+use crate::evidence::Step;
+use crate::evidence::files::SeenFile;
+use crate::scenario::Scenario;
+use crate::scenario::files::PlantedFile;
+use crate::scenario::model::{Era, Mode, RunsFolder, ServerPlan};
+use crate::wire::client::{Client, Identity, MODERN};
+use crate::wire::server::{Launch, Server};
+use crate::wire::tail::{Tail, follow};
+use crate::wire::transcript::Transcript;
+
+pub struct World<'a> {
+    pub scenario: &'a Scenario,
+    pub subject: &'a Subject,
+    pub variables: RefCell<Variables>,
+    pub transcript: Rc<Transcript>,
+    pub client: Client,
+    pub servers: RefCell<Vec<(Rc<Server>, Identity)>>,
+    pub steps: RefCell<Vec<Step>>,
+    /// Exchanges of calls that weren't waited for, by their name.
+    pub background: RefCell<BTreeMap<String, (Vec<usize>, crate::scenario::action::Wanted)>>,
+    pub planted: RefCell<Vec<SeenFile>>,
+    pub folders: Folders,
+    follower: JoinHandle<io::Result<()>>,
+    /// Removed when the world is dropped.
+    _folder: TempDir,
+}
+
+/// A world couldn't be made.
+#[derive(Debug, thiserror::Error)]
+pub enum WorldError {
+    #[error("{0}")]
+    Io(#[from] io::Error),
+    #[error("{0}")]
+    Variable(#[from] VariableError),
+    #[error("{0}")]
+    Scenario(String),
+}
+
+impl<'a> World<'a> {
+    pub fn create(scenario: &'a Scenario, subject: &'a Subject) -> Result<Self, WorldError> {
+        let folder = tempfile::Builder::new().prefix("conformance-").tempdir()?;
+        let folders = folders_of(&folder.path().canonicalize()?, scenario.world.runs);
+        for path in [&folders.home, &folders.bundles, &folders.tmp, &folders.control] {
+            fs::create_dir_all(path)?;
+        }
+        let tail = Tail::create(&folders.journal)?;
+        let transcript = Rc::new(Transcript::new(tail));
+        let follower = tokio::task::spawn_local(follow(folders.journal.clone(), transcript.clone()));
+        let limit = Duration::from_secs(scenario.deadline_s);
+        let world = Self {
+            scenario,
+            subject,
+            variables: RefCell::new(Variables::new(folders.clone())),
+            client: Client::new(transcript.clone(), limit),
+            transcript,
+            servers: RefCell::default(),
+            steps: RefCell::default(),
+            background: RefCell::default(),
+            planted: RefCell::default(),
+            folders,
+            follower,
+            _folder: folder,
+        };
+        world.furnish()?;
+        Ok(world)
+    }
+
+    pub fn limit(&self) -> Duration {
+        Duration::from_secs(self.scenario.deadline_s)
+    }
+
+    pub fn server(&self, name: Option<&str>) -> Option<(Rc<Server>, Identity)> {
+        let name = name.unwrap_or("s1");
+        self.servers.borrow().iter().rev().find(|(server, _)| server.name == name).cloned()
+    }
+
+    /// Starts a server without a word to it.
+    pub fn spawn(&self, name: &str, plan: &ServerPlan) -> Result<(Rc<Server>, Identity), WorldError> {
+        let plan = self.scenario.world.server.overridden_by(plan);
+        let plan: ServerPlan = self.variables.borrow_mut().resolve(&plan)?;
+        let modern = plan.era == Some(Era::Modern);
+        let identity = Identity {
+            modern,
+            protocol: plan.protocol.clone().unwrap_or_else(|| if modern { MODERN } else { "2025-11-25" }.into()),
+            capabilities: plan.capabilities.clone().unwrap_or_default(),
+        };
+        let launch = Launch {
+            name: name.to_owned(),
+            argv: [self.subject.agent.clone(), self.arguments(&plan)?].concat(),
+            env: self.environment(plan.env.as_ref()),
+            cwd: self.folders.world.clone(),
+            umask: Some(octal(plan.umask.as_deref().unwrap_or("0022"))?),
+            stdio: plan.stdio.unwrap_or_default(),
+            stderr: plan.stderr.unwrap_or_default(),
+            modern,
+        };
+        let server = Rc::new(Server::start(&launch, self.transcript.clone())?);
+        if let Some(pid) = server.pid {
+            fs::write(self.folders.control.join("server.pid"), pid.to_string())?;
+        }
+        self.servers.borrow_mut().push((server.clone(), identity.clone()));
+        Ok((server, identity))
+    }
+
+    /// What every child of this world gets, and nothing else.
+    pub fn environment(&self, more: Option<&BTreeMap<String, String>>) -> Vec<(String, String)> {
+        let folders = &self.folders;
+        let text = |path: &Path| path.display().to_string();
+        let mut env = BTreeMap::from([
+            ("HOME".to_owned(), text(&folders.home)),
+            ("PATH".into(), std::env::var("PATH").unwrap_or_default()),
+            ("TMPDIR".into(), text(&folders.tmp)),
+            ("TERM".into(), "dumb".into()),
+            ("LANG".into(), "C.UTF-8".into()),
+            ("USER".into(), "judge".into()),
+            ("LOGNAME".into(), "judge".into()),
+            ("SHELL".into(), "/bin/sh".into()),
+            ("FLOW_FAKE_SCRIPT".into(), text(&folders.script)),
+            ("FLOW_FAKE_JOURNAL".into(), text(&folders.journal)),
+            ("FLOW_FAKE_CONTROL".into(), text(&folders.control)),
+        ]);
+        if self.scenario.world.runs == RunsFolder::Env {
+            env.insert("OPENADAPT_AGENT_RUNS_DIR".into(), text(&folders.runs));
+        }
+        env.extend(more.cloned().unwrap_or_default());
+        env.into_iter().collect()
+    }
+
+    fn arguments(&self, plan: &ServerPlan) -> Result<Vec<String>, WorldError> {
+        if let Some(argv) = &plan.argv {
+            return Ok(argv.clone());
+        }
+        let world = &self.scenario.world;
+        let bundles = self.folders.bundles.display().to_string();
+        let mut words: Vec<String> = vec!["serve".into()];
+        match world.mode {
+            Mode::Production => words.extend(["--mode".into(), "production".into(), "--bundles".into(), bundles]),
+            Mode::ReadOnly => words.extend(["--bundles".into(), bundles]),
+            Mode::AllowRun => words.extend(["--allow-run".into(), "--bundles".into(), bundles]),
+            Mode::Bare => {}
+        }
+        if world.runs == RunsFolder::Flag {
+            words.extend(["--runs-dir".into(), self.folders.runs.display().to_string()]);
+        }
+        if world.mode != Mode::Bare {
+            words.extend(["--flow-cli".into(), self.flow_words()?]);
+        }
+        if let Some(seconds) = plan.timeout_s {
+            words.extend(["--timeout".into(), seconds.to_string()]);
+        }
+        words.extend(plan.serve.clone().unwrap_or_default());
+        Ok(words)
+    }
+
+    fn flow_words(&self) -> Result<String, WorldError> {
+        Ok(match self.scenario.world.flow_cli.as_str() {
+            "given" => self.subject.flow_as_text(),
+            "missing" => self.folders.world.join("no-such-program").display().to_string(),
+            other => self.variables.borrow_mut().text(other)?,
+        })
+    }
+
+    /// Puts everything in place that must stand before a server starts.
+    fn furnish(&self) -> Result<(), WorldError> {
+        let world = &self.scenario.world;
+        {
+            let mut variables = self.variables.borrow_mut();
+            variables.set("agent", Value::from(self.subject.agent_as_text()));
+            variables.set("flow", Value::from(self.subject.flow_as_text()));
+            for written in world.bundles() {
+                let wanted = variables.resolve(&written)?;
+                let written = bundle::write(&self.folders.bundles, &wanted)?;
+                if let Some(id) = written.public_id {
+                    variables.set(&format!("workflow:{}", written.dir), id.into());
+                }
+            }
+            let script = variables.resolve(&self.scenario.flow)?;
+            fs::write(&self.folders.script, serde_json::to_vec(&script).map_err(io::Error::other)?)?;
+            for written in &world.older {
+                let wanted = variables.resolve(written)?;
+                older::write(&self.folders, &wanted)?;
+            }
+        }
+        for written in &world.files {
+            let wanted = self.variables.borrow_mut().resolve(written)?;
+            plant(&wanted)?;
+        }
+        let mut planted = crate::evidence::files::walk(&self.folders.world);
+        planted.retain(|file| !file.path.starts_with(&self.folders.control));
+        *self.planted.borrow_mut() = planted;
+        Ok(())
+    }
+}
+
+impl Drop for World<'_> {
+    fn drop(&mut self) {
+        self.follower.abort();
+        process::kill_all(&self.folders.home);
+    }
+}
+
+fn folders_of(world: &Path, runs: RunsFolder) -> Folders {
+    let home = world.join("home");
+    Folders {
+        runs: match runs {
+            RunsFolder::Default => home.join(".openadapt/runs"),
+            RunsFolder::Flag | RunsFolder::Env => world.join("runs"),
+        },
+        bundles: world.join("bundles"),
+        tmp: world.join("tmp"),
+        control: world.join("control"),
+        script: world.join("script.json"),
+        journal: world.join("journal.jsonl"),
+        world: world.to_owned(),
+        home,
+    }
+}
+
+fn plant(file: &PlantedFile) -> Result<(), WorldError> {
+    let path = PathBuf::from(&file.path);
+    if !path.is_absolute() {
+        return Err(WorldError::Scenario(format!("{} is no absolute path", file.path)));
+    }
+    if let Some(parent) = path.parent() {
+        private_folders(parent)?;
+    }
+    if file.dir {
+        private_folders(&path)?;
+    } else if let Some(target) = &file.symlink_to {
+        symlink(target, &path)?;
+        return Ok(());
+    } else {
+        fs::write(&path, content_of(file)?)?;
+    }
+    let usual = if file.dir { "0700" } else { "0600" };
+    fs::set_permissions(&path, fs::Permissions::from_mode(octal(file.mode.as_deref().unwrap_or(usual))?))?;
+    Ok(())
+}
+
+fn content_of(file: &PlantedFile) -> Result<Vec<u8>, WorldError> {
+    match (&file.text, &file.json, &file.hex) {
+        (Some(text), None, None) => Ok(text.clone().into_bytes()),
+        (None, Some(json), None) => Ok(json.to_string().into_bytes()),
+        (None, None, Some(hex)) => unhex(hex).ok_or_else(|| WorldError::Scenario(format!("{hex:?} is no hex"))),
+        _ => Err(WorldError::Scenario(format!("{}: one of text, json, hex, symlink_to, dir", file.path))),
+    }
+}
+
+/// Makes the folders that are missing, 0700 each.
+pub fn private_folders(path: &Path) -> io::Result<()> {
+    if path.is_dir() {
+        return Ok(());
+    }
+    if let Some(parent) = path.parent() {
+        private_folders(parent)?;
+    }
+    fs::create_dir(path)?;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o700))
+}
+
+pub fn octal(text: &str) -> Result<u32, WorldError> {
+    u32::from_str_radix(text, 8).map_err(|_| WorldError::Scenario(format!("{text:?} is no octal mode")))
+}
+
+pub fn unhex(text: &str) -> Option<Vec<u8>> {
+    let digits: Vec<u8> = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
+    digits
+        .chunks(2)
+        .map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok().filter(|pair| pair.len() == 2)?, 16).ok())
+        .collect()
+}
