@@ -58,6 +58,7 @@ schemas! {
     ItemApprovalAnswer => "item-approval-answer",
     FlowScript => "flow-script",
     FlowJournalLine => "flow-journal-line",
+    MockmedJournalLine => "mockmed-journal-line",
     Scenario => "scenario",
     Requirement => "requirement",
     Claims => "claims",
