@@ -1,3 +1,5 @@
+//! The events of the write journal.
+
 use serde::Serialize;
 use serde_json::Value;
 

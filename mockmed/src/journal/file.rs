@@ -1,3 +1,5 @@
+//! The journal's file: appended to, synced, owned by one server.
+
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};

@@ -1,3 +1,5 @@
+//! Why the store can't do what was asked.
+
 use std::path::PathBuf;
 
 /// Why the store can't be opened or used.
