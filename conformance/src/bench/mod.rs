@@ -51,7 +51,7 @@ pub fn measure(subject: &Subject, say: impl Fn(&str)) -> io::Result<Table> {
     let mut latest = Value::Null;
     let run = measured(RUNS, |number| {
         latest = agent.call("run_workflow", world.run(number))?;
-        Ok(())
+        done(&latest)
     })?;
     table.row("run_workflow on an instant Flow", &run, &flow);
     let replay = measured(RUNS, |_| agent.call("run_workflow", world.run(0)).map(drop))?;
@@ -66,6 +66,14 @@ pub fn measure(subject: &Subject, say: impl Fn(&str)) -> io::Result<Table> {
     }
     table.fact("resident memory at the end", agent.resident_kilobytes()?);
     Ok(table)
+}
+
+/// A figure counts only for a run that did its work.
+fn done(result: &Value) -> io::Result<()> {
+    match result.get("outcome").and_then(Value::as_str) {
+        Some("done") => Ok(()),
+        _ => Err(io::Error::other(format!("a run wasn't done: {result}"))),
+    }
 }
 
 fn greeting(mut child: Child) -> io::Result<()> {

@@ -28,7 +28,7 @@ impl World {
         let workflow = json!({
             "schema_version": 2, "name": WORKFLOW, "created_at": "2026-01-01T00:00:00+00:00",
             "params": {"note": "example"}, "param_specs": {"note": note},
-            "steps": [{"id": "s1", "action": "key", "key": "Tab"}],
+            "steps": [{"id": "s1", "intent": "press Tab", "action": "key", "key": "Tab"}],
         });
         fs::write(bundle.join("workflow.json"), workflow.to_string())?;
         fs::write(bundle.join("openadapt-card.json"), json!({"name": WORKFLOW}).to_string())?;
