@@ -3,8 +3,13 @@
 mod act;
 mod book;
 mod check;
+mod checkpoint;
+mod continuation;
+mod lease;
 mod request;
+mod rest;
 mod stage;
+mod steps;
 
 pub use act::act;
 pub use book::{Book, Entry};
