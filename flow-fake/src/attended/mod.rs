@@ -2,6 +2,7 @@
 
 mod act;
 mod book;
+mod chain;
 mod check;
 mod checkpoint;
 mod continuation;

@@ -1,5 +1,6 @@
 //! What a script lets go wrong with a bridge.
 
+use schemas::Schema;
 use serde_json::{Value, json};
 
 use super::bridged::{Bridge, continuable, lines, order, script, statuses};
@@ -80,10 +81,13 @@ fn a_bad_script_ends_the_bridge_with_the_harness_to_blame() {
         json!({"on": {"continue": ["effect", {"refuse": "late"}]}}),
         json!({"on": {"continue": [{"decide": "perhaps"}]}}),
         json!({"crash_at": "sometime"}),
+        json!({"validating": [{"pause": {"category": "halt"}}]}),
         json!({"garbage": "some"}),
         json!({"more": 1}),
     ] {
-        script(&world, bridge.clone());
+        let script = json!({"bridge": bridge});
+        assert!(Schema::FlowScript.check(&script).is_err(), "{bridge}");
+        std::fs::write(world.path("script.json"), script.to_string()).unwrap();
         let mut process = Bridge::start(&world);
         process.send(json!({"op": "hello"}));
         assert_eq!((process.line(), process.end()), (None, Some(64)), "{bridge}");
