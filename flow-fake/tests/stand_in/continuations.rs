@@ -59,6 +59,23 @@ fn a_continuation_saves_once_replaces_the_report_and_removes_the_pause() {
 }
 
 #[test]
+fn one_script_holds_the_play_of_the_run_and_the_part_of_the_bridge() {
+    let world = World::new();
+    let whole = json!({
+        "steps": ["run_dir", {"report": "failed_platform"}, {"pause": {"category": "halt"}}],
+        "bridge": {"live": true, "on": {"continue": ["effect", "effect", {"decide": "halted"}]}},
+    });
+    assert_valid(Schema::FlowScript, &whole);
+    assert_eq!(world.launch_script(whole).output().unwrap().status.code(), Some(1));
+    let decision = Bridge::start(&world).act(&world, "continue", "1")["decision"].clone();
+    assert_eq!((&decision["status"], effects(&world)), (&json!("halted"), 2));
+    script(&world, json!({"live": false}));
+    let ended =
+        world.call(&["--script", "script.json", "run", "alpha", "--profile", "standard", "--run-dir", "second"]);
+    assert_eq!(ended.code, Some(0), "a script without plays is no script of the run: {ended:?}");
+}
+
+#[test]
 fn checkpoints_have_the_keys_of_real_ones() {
     let world = continuable();
     live(&world, json!({})).act(&world, "continue", "1");
