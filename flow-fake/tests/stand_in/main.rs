@@ -3,9 +3,19 @@
 #[cfg(test)]
 mod afterwards;
 #[cfg(test)]
+mod bridge;
+#[cfg(test)]
+mod bridged;
+#[cfg(test)]
 mod command_line;
 #[cfg(test)]
+mod continuations;
+#[cfg(test)]
+mod decisions;
+#[cfg(test)]
 mod documented;
+#[cfg(test)]
+mod faults;
 #[cfg(test)]
 mod gates;
 #[cfg(test)]
