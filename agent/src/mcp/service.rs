@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use super::answer;
 use super::envelope::Fault;
-use crate::bridge::host::{ClientTraits, ToolAnswer, ToolHost};
+use crate::bridge::host::{CallContext, ClientTraits, ToolAnswer, ToolHost};
 
 /// What rmcp serves.
 pub struct HostService<H> {
@@ -104,12 +104,13 @@ impl<H: ToolHost> ServerHandler for Handler<H> {
     ) -> Result<CallToolResponse, ErrorData> {
         let client = client_traits(&context);
         let work = async {
-            match self.host.call(&params.name, params.arguments.unwrap_or_default(), client).await {
+            match self.host.call(&params.name, params.arguments.unwrap_or_default(), CallContext { client, answer: None }).await {
                 ToolAnswer::Object(object) => {
                     Ok(answer::object(object, self.host.has_output_schema(&params.name, client)))
                 }
                 ToolAnswer::Refused(sentence) => Ok(answer::refused(sentence)),
                 ToolAnswer::UnknownTool => Err(ErrorData::from(Fault::TOOL)),
+                ToolAnswer::Ask(_) => Err(internal()),
             }
         };
         let result = unpanicked(work).await.unwrap_or_else(|_| Ok(answer::refused(answer::FAILED_SAFELY)))?;

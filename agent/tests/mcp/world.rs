@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use openadapt_agent::bridge::host::{Annotations, AnswerFuture, ClientTraits, ToolAnswer, ToolHost, ToolSpec};
+use openadapt_agent::bridge::host::{Annotations, AnswerFuture, CallContext, ClientTraits, ToolAnswer, ToolHost, ToolSpec};
 use openadapt_agent::mcp::{Ended, ServerFace, Wire, serve};
 use serde_json::{Map, Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
@@ -79,7 +79,7 @@ impl ToolHost for FakeHost {
         tools
     }
 
-    fn call<'a>(&'a self, name: &'a str, arguments: Map<String, Value>, _: ClientTraits) -> AnswerFuture<'a> {
+    fn call<'a>(&'a self, name: &'a str, arguments: Map<String, Value>, _: CallContext) -> AnswerFuture<'a> {
         Box::pin(async move {
             match name {
                 "echo" | "plain" => ToolAnswer::Object(arguments),
