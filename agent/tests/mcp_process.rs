@@ -13,7 +13,9 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::Duration;
 
-use openadapt_agent::bridge::host::{Annotations, AnswerFuture, CallContext, ClientTraits, ToolAnswer, ToolHost, ToolSpec};
+use openadapt_agent::bridge::host::{
+    Annotations, AnswerFuture, CallContext, ClientTraits, ToolAnswer, ToolHost, ToolSpec,
+};
 use openadapt_agent::mcp::{ServerFace, log, process};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Map, Value, json};

@@ -104,7 +104,11 @@ impl<H: ToolHost> ServerHandler for Handler<H> {
     ) -> Result<CallToolResponse, ErrorData> {
         let client = client_traits(&context);
         let work = async {
-            match self.host.call(&params.name, params.arguments.unwrap_or_default(), CallContext { client, answer: None }).await {
+            match self
+                .host
+                .call(&params.name, params.arguments.unwrap_or_default(), CallContext { client, answer: None })
+                .await
+            {
                 ToolAnswer::Object(object) => {
                     Ok(answer::object(object, self.host.has_output_schema(&params.name, client)))
                 }

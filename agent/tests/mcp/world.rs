@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use openadapt_agent::bridge::host::{Annotations, AnswerFuture, CallContext, ClientTraits, ToolAnswer, ToolHost, ToolSpec};
+use openadapt_agent::bridge::host::{
+    Annotations, AnswerFuture, CallContext, ClientTraits, ToolAnswer, ToolHost, ToolSpec,
+};
 use openadapt_agent::mcp::{Ended, ServerFace, Wire, serve};
 use serde_json::{Map, Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
