@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::time::Duration;
 
 use serde_json::{Map, Value};
 
@@ -86,6 +87,9 @@ pub struct CallContext {
     pub answer: Option<FormAnswer>,
 }
 
+/// How long a person has for a form, where nobody says otherwise.
+pub const FORM_LIMIT: Duration = Duration::from_secs(10 * 60);
+
 pub type AnswerFuture<'a> = Pin<Box<dyn Future<Output = ToolAnswer> + Send + 'a>>;
 
 /// The bridge, as a transport sees it.
@@ -99,6 +103,11 @@ pub trait ToolHost: Send + Sync + 'static {
     /// Whether an answer of this tool goes out as `structuredContent` too.
     fn has_output_schema(&self, name: &str, client: ClientTraits) -> bool {
         self.tools(client).iter().any(|tool| tool.name == name && tool.output_schema.is_some())
+    }
+
+    /// How long a person has for a form.
+    fn form_limit(&self) -> Duration {
+        FORM_LIMIT
     }
 
     /// Answers one call. Dropping the future gives up waiting; it never stops work that was begun.
