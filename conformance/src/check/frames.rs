@@ -30,14 +30,23 @@ fn frames(evidence: &Evidence, verdict: Verdict) -> Verdict {
         if cut_off {
             continue;
         }
-        if let Some(problem) = problem_of(frame, server.is_some_and(|server| server.modern)) {
+        let modern = server.is_some_and(|server| server.modern);
+        if let Some(problem) = problem_of(frame, modern, speaks_batches(evidence, &frame.server)) {
             verdict.fails("one protocol message on a line", problem, [Cite::Frame(index)]);
         }
     }
     verdict
 }
 
-fn problem_of(frame: &Frame, modern: bool) -> Option<String> {
+/// The one version with batches was agreed on with this server.
+fn speaks_batches(evidence: &Evidence, server: &str) -> bool {
+    evidence.frames.iter().filter(|frame| frame.way == Way::Received && frame.server == server).any(|frame| {
+        let message = serde_json::from_str::<Value>(&frame.text).unwrap_or_default();
+        message.pointer("/result/protocolVersion") == Some(&Value::from("2025-03-26"))
+    })
+}
+
+fn problem_of(frame: &Frame, modern: bool, batches: bool) -> Option<String> {
     if !frame.utf8 {
         return Some("the line is not UTF-8".into());
     }
@@ -50,11 +59,17 @@ fn problem_of(frame: &Frame, modern: bool) -> Option<String> {
     if frame.text.contains(['\u{2028}', '\u{2029}']) {
         return Some("the line holds a raw U+2028 or U+2029, where some clients split it".into());
     }
-    let message = match serde_json::from_str::<Value>(&frame.text) {
-        Ok(Value::Object(message)) => message,
-        Ok(other) => return Some(format!("no JSON object: {other}")),
-        Err(_) => return Some("the line is not JSON".into()),
-    };
+    match serde_json::from_str::<Value>(&frame.text) {
+        Ok(Value::Array(members)) if batches && !members.is_empty() => {
+            members.iter().find_map(|member| problem_of_message(member, modern))
+        }
+        Ok(message) => problem_of_message(&message, modern),
+        Err(_) => Some("the line is not JSON".into()),
+    }
+}
+
+fn problem_of_message(message: &Value, modern: bool) -> Option<String> {
+    let Some(message) = message.as_object() else { return Some(format!("no JSON object: {message}")) };
     if message.get("jsonrpc") != Some(&Value::from("2.0")) {
         return Some("jsonrpc is not \"2.0\"".into());
     }
@@ -116,6 +131,18 @@ mod tests {
             receive(&mut evidence, &good.to_string());
         }
         holds(&FRAMES, &evidence);
+    }
+
+    #[test]
+    fn a_batch_is_a_frame_only_where_its_version_was_agreed_on() {
+        let batch = json!([{"jsonrpc": "2.0", "id": "a", "result": {}}]).to_string();
+        for (version, good) in [("2025-03-26", true), ("2025-11-25", false)] {
+            let mut evidence = saved();
+            let agreed = json!({"jsonrpc": "2.0", "id": "x", "result": {"protocolVersion": version}});
+            receive(&mut evidence, &agreed.to_string());
+            receive(&mut evidence, &batch);
+            if good { holds(&FRAMES, &evidence) } else { drop(fails(&FRAMES, &evidence)) }
+        }
     }
 
     #[test]

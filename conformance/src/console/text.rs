@@ -44,7 +44,7 @@ pub fn summary(summary: &Summary, matrix: &Matrix, style: Style) -> String {
             text.push_str(&format!("  and {} more\n", holes.len() - NAMED));
         }
     }
-    let verdict = match (summary.failed, summary.unrun) {
+    let verdict = match (summary.failed, summary.unrun + summary.holes) {
         (0, 0) => style.good("passed"),
         (0, _) => style.bad("incomplete"),
         _ => style.bad("failed"),
@@ -55,6 +55,9 @@ pub fn summary(summary: &Summary, matrix: &Matrix, style: Style) -> String {
     }
     if summary.unrun > 0 {
         text.push_str(&format!(", {} not run", summary.unrun));
+    }
+    if summary.unclaimed > 0 {
+        text.push_str(&format!(", {} not claimed", summary.unclaimed));
     }
     text.push_str(&format!(" in {:.1} s\n", summary.seconds));
     text.push_str(&format!("requirements: {} of {} proven", summary.proven, summary.requirements));

@@ -40,7 +40,7 @@ pub async fn act(world: &World<'_>, index: usize, written: &Action) -> Result<()
     let (action, outcome) = match action {
         Action::Call(call) => {
             let (call, outcome) = answers::call(&acting, &call).await?;
-            (Action::Call(call), outcome)
+            (Action::Call(Box::new(call)), outcome)
         }
         other => {
             let outcome = acting.act(&other).await;
@@ -49,7 +49,7 @@ pub async fn act(world: &World<'_>, index: usize, written: &Action) -> Result<()
     };
     let (seen, stopped) = match outcome {
         Ok(seen) => (seen, None),
-        Err((seen, stopped)) => (seen, Some(stopped)),
+        Err(halted) => (halted.seen, Some(halted.stopped)),
     };
     let captured = seen_capture(&acting, &action, &seen);
     world.steps.borrow_mut().push(Step { action, seen });
@@ -59,8 +59,22 @@ pub async fn act(world: &World<'_>, index: usize, written: &Action) -> Result<()
     }
 }
 
-/// What was seen, and why it went no further where it did not.
-pub type Outcome = Result<Seen, (Seen, Stopped)>;
+/// What was seen of an action that was done.
+pub type Outcome = Result<Seen, Box<Halted>>;
+
+/// Why it went no further, and what was seen until then.
+#[derive(Debug)]
+pub struct Halted {
+    pub seen: Seen,
+    pub stopped: Stopped,
+}
+
+impl Halted {
+    pub fn having(mut self: Box<Self>, seen: Seen) -> Box<Self> {
+        self.seen = seen;
+        self
+    }
+}
 
 impl Acting<'_, '_> {
     async fn act(&self, action: &Action) -> Outcome {
@@ -74,7 +88,7 @@ impl Acting<'_, '_> {
             Action::Send(send) => answers::send(self, send).await,
             Action::Start(wanted) => match start(self.world, &wanted.start, &wanted.plan, Some(self.index)).await {
                 Ok(()) => Ok(Seen::Nothing),
-                Err(stopped) => Err((Seen::Nothing, stopped)),
+                Err(stopped) => Err(Box::new(Halted { seen: Seen::Nothing, stopped })),
             },
             Action::Close(close) => self.close(close).await,
             Action::Signal(kill) => processes::signal(self, kill).await,
@@ -170,12 +184,10 @@ impl Acting<'_, '_> {
         match transcript.until(self.world.limit(), find).await {
             Ok(line) => Ok(Seen::Journal { line }),
             Err(_) => {
-                let (cause, detail) = if transcript.journal().iter().any(|line| line.is_launch()) {
-                    (StopCause::Engine, "Flow was started, and never came to that point")
-                } else {
-                    (StopCause::AgentSilent, "Flow was never started")
-                };
-                Err(self.stopped(cause, &format!("the journal event {:?}", wait.event), detail))
+                let launched = transcript.journal().iter().any(|line| line.is_launch());
+                let detail =
+                    if launched { "Flow was started, and never came to that point" } else { "Flow was never started" };
+                Err(self.stopped(StopCause::AgentSilent, &format!("the journal event {:?}", wait.event), detail))
             }
         }
     }
@@ -197,15 +209,15 @@ impl Acting<'_, '_> {
     pub fn server(
         &self,
         name: Option<&str>,
-    ) -> Result<(std::rc::Rc<crate::wire::server::Server>, crate::wire::client::Identity), (Seen, Stopped)> {
+    ) -> Result<(std::rc::Rc<crate::wire::server::Server>, crate::wire::client::Identity), Box<Halted>> {
         let missing =
             || self.stopped(StopCause::Scenario, "a server", &format!("there is no server {}", name.unwrap_or("s1")));
         self.world.server(name).ok_or_else(missing)
     }
 
-    pub fn stopped(&self, cause: StopCause, waited_for: &str, detail: &str) -> (Seen, Stopped) {
+    pub fn stopped(&self, cause: StopCause, waited_for: &str, detail: &str) -> Box<Halted> {
         let stopped = Stopped { step: Some(self.index), cause, waited_for: waited_for.into(), detail: detail.into() };
-        (Seen::Nothing, stopped)
+        Box::new(Halted { seen: Seen::Nothing, stopped })
     }
 
     pub fn scenario_fault(&self, detail: String) -> Stopped {

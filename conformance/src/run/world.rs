@@ -1,6 +1,6 @@
 //! One scenario's temporary folder, its processes and its record.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
@@ -37,6 +37,8 @@ pub struct World<'a> {
     pub background: RefCell<BTreeMap<String, (Vec<usize>, crate::scenario::action::Wanted)>>,
     pub planted: RefCell<Vec<SeenFile>>,
     pub folders: Folders,
+    /// No process of this world lives any more: nothing is left to end when it is dropped.
+    pub swept: Cell<bool>,
     follower: JoinHandle<io::Result<()>>,
     /// Removed when the world is dropped.
     _folder: TempDir,
@@ -75,6 +77,7 @@ impl<'a> World<'a> {
             background: RefCell::default(),
             planted: RefCell::default(),
             folders,
+            swept: Cell::new(false),
             follower,
             _folder: folder,
         };
@@ -212,7 +215,9 @@ impl<'a> World<'a> {
 impl Drop for World<'_> {
     fn drop(&mut self) {
         self.follower.abort();
-        process::kill_all(&self.folders.home);
+        if !self.swept.get() {
+            process::kill_all(&self.folders.home);
+        }
     }
 }
 

@@ -194,8 +194,18 @@ impl Server {
         self.transcript.until(limit, || self.exit()).await
     }
 
+    /// Why nothing more comes from it, in words. A process that is just ending gets the moment that it needs.
+    pub async fn how_it_ended(&self) -> String {
+        match self.ended(Duration::from_secs(1)).await {
+            Ok(exit) => format!("the server ended: {exit}"),
+            Err(Expired) => "the server closed its stdout, and still runs".into(),
+        }
+    }
+
     /// What is known of it, when all is over.
     pub async fn seen(&self) -> ServerSeen {
+        // Its last lines may still be in the pipe. A child that it left behind may hold the pipe open: that isn't waited for.
+        let _held_open = self.transcript.until(Duration::from_millis(200), || self.is_silent().then_some(())).await;
         let task = self.stderr_task.borrow_mut().take();
         if let Some(mut task) = task
             && timeout(Duration::from_millis(200), &mut task).await.is_err()
