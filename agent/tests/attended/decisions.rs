@@ -1,3 +1,5 @@
+//! Every way a decision can go, from the first call to what Flow was asked.
+
 use openadapt_agent::attended::copy;
 use openadapt_agent::bridge::Bridge;
 use openadapt_agent::bridge::host::{CallContext, FormOutcome, ToolAnswer, ToolHost};

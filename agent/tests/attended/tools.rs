@@ -1,3 +1,5 @@
+//! Which tools there are in which mode, and what the reading ones answer.
+
 use openadapt_agent::bridge::host::{ToolAnswer, ToolHost};
 use serde_json::{Value, json};
 

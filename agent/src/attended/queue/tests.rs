@@ -1,3 +1,5 @@
+//! Where run folders are found, paging, what is seen of changes, and a figure for many runs.
+
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;

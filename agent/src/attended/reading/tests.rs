@@ -1,3 +1,5 @@
+//! Run folders of the real Flow, whole and broken, and what the queue shows of them.
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};

@@ -1,3 +1,5 @@
+//! The client against bridges that answer, refuse, die, hang and write garbage.
+
 use std::time::Instant;
 
 use super::command::Deployment;
