@@ -123,7 +123,8 @@ fn a_rightly_signed_capability_is_shown_as_its_public_part_alone() {
 
 #[test]
 fn a_capability_that_cannot_be_checked_is_withheld_and_the_item_stays() {
-    let breaks: [(&str, fn(&Run)); 6] = [
+    type Break = fn(&Run);
+    let breaks: [(&str, Break); 6] = [
         ("signature", |run| {
             run.edit(pause::CAPABILITY, |it| it["signature"] = json!(format!("hmac-sha256:{}", "0".repeat(64))))
         }),
