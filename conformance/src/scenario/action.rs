@@ -7,6 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use super::files::{Edit, Look};
+use super::form::{Answer, Asked, FormReply};
 use super::model::ServerPlan;
 use crate::check::matcher::Matcher;
 
@@ -17,6 +18,8 @@ pub enum Action {
     Join(Join),
     Pending(Pending),
     Cancel(Cancel),
+    Asked(Asked),
+    Answer(Answer),
     Notify(Notify),
     Tools(Tools),
     Send(Send),
@@ -47,6 +50,12 @@ pub struct Call {
     pub server: Option<String>,
     pub servers: Option<Servers>,
     pub times: Option<u32>,
+    /// How a form is answered; else the server's plan says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub form: Option<FormReply>,
+    /// A seed: the arguments of each of the calls are the given ones, changed by it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fuzz: Option<u64>,
     #[serde(rename = "as")]
     pub name: Option<String>,
     #[serde(flatten)]
@@ -346,7 +355,7 @@ impl<'de> Deserialize<'de> for Action {
 
 /// Every verb, in the order of `scenarios/README.md`. `flow` comes after the words that other verbs use as a plain key.
 const VERBS: &[&str] = &[
-    "call", "request", "join", "pending", "cancel", "notify", "tools", "send", "hex", "start", "close", "signal",
+    "call", "request", "join", "pending", "cancel", "asked", "answer", "notify", "tools", "send", "hex", "start", "close", "signal",
     "gone", "alive", "cli", "await", "release", "flow", "saved", "edit", "file",
 ];
 
@@ -366,6 +375,8 @@ impl Action {
             "join" => typed(verb, value).map(Self::Join),
             "pending" => typed(verb, value).map(Self::Pending),
             "cancel" => typed(verb, value).map(Self::Cancel),
+            "asked" => typed(verb, value).map(Self::Asked),
+            "answer" => typed(verb, value).map(Self::Answer),
             "notify" => typed(verb, value).map(Self::Notify),
             "tools" => typed(verb, value).map(Self::Tools),
             "send" | "hex" => typed(verb, value).map(Self::Send),
@@ -400,6 +411,8 @@ impl Action {
             Self::Join(join) => format!("join {}", join.join),
             Self::Pending(pending) => format!("{} is still pending", pending.pending),
             Self::Cancel(cancel) => format!("cancel {}", cancel.cancel),
+            Self::Asked(asked) => format!("a person is asked about {}", asked.asked),
+            Self::Answer(answer) => format!("a person answers what {} asks", answer.answer),
             Self::Notify(notify) => format!("notify {}", notify.notify),
             Self::Tools(_) => "list the tools".into(),
             Self::Send(_) => "send raw bytes".into(),
@@ -425,6 +438,8 @@ impl Action {
             Self::Join(x) => &x.note,
             Self::Pending(x) => &x.note,
             Self::Cancel(x) => &x.note,
+            Self::Asked(x) => &x.note,
+            Self::Answer(x) => &x.note,
             Self::Notify(x) => &x.note,
             Self::Tools(x) => &x.note,
             Self::Send(x) => &x.note,
