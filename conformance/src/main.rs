@@ -1,3 +1,5 @@
+//! The program `conformance`.
+
 use std::process::ExitCode;
 
 fn main() -> ExitCode {

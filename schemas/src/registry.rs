@@ -58,6 +58,10 @@ schemas! {
     ItemApprovalAnswer => "item-approval-answer",
     FlowScript => "flow-script",
     FlowJournalLine => "flow-journal-line",
+    Scenario => "scenario",
+    Requirement => "requirement",
+    Claims => "claims",
+    ConformanceReport => "conformance-report",
 }
 
 impl Schema {

@@ -141,15 +141,6 @@ impl Folder {
         })
     }
 
-    /// Reads at most the first `length` bytes of a regular file, however long it is.
-    pub fn read_start(&self, name: &str, length: usize) -> io::Result<FileRead> {
-        self.read_with(name, |file| {
-            let mut bytes = Vec::new();
-            file.take(length as u64).read_to_end(&mut bytes)?;
-            Ok(Ok(bytes))
-        })
-    }
-
     /// Replaces a file as a whole: after this returns, a crash shows the new content; before, the old one.
     pub fn write_durable(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         let temporary = self.temporary(name, bytes)?;

@@ -10,6 +10,7 @@ async fn the_tool_list_keeps_every_key() {
     assert_snapshot!(format!("{:#}", list["result"]["tools"][0]), @r##"
 {
   "name": "echo",
+  "title": "A tool",
   "description": "The tool echo.",
   "inputSchema": {
     "type": "object",

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command};
+use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
@@ -51,6 +51,7 @@ impl World {
 
     pub fn spawn_keeper(&self, run_id: &RunId) -> Child {
         let mut keeper = Command::new(env!("CARGO_BIN_EXE_openadapt-agent"));
+        keeper.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         keeper.arg("__keeper").arg(self.store.dispatch().folder(run_id)).spawn().unwrap()
     }
 

@@ -33,11 +33,9 @@ impl Judge<'_, '_> {
             (Action::Call(call), Seen::Answers { exchanges, awaited: true }) => self.answers(&call.wanted, exchanges),
             (Action::Join(join), Seen::Answers { exchanges, .. }) => self.answers(&join.wanted, exchanges),
             (Action::Tools(tools), Seen::Answers { exchanges, .. }) => self.tools(tools, exchanges),
-            (Action::Pending(_), Seen::Unanswered { answered, .. }) => {
-                if !answered.is_empty() {
-                    let cites: Vec<Cite> = answered.iter().filter_map(|index| self.answer_cite(*index)).collect();
-                    self.fails("no answer yet", format!("{} answers", answered.len()), cites);
-                }
+            (Action::Pending(_), Seen::Unanswered { answered, .. }) if !answered.is_empty() => {
+                let cites: Vec<Cite> = answered.iter().filter_map(|index| self.answer_cite(*index)).collect();
+                self.fails("no answer yet", format!("{} answers", answered.len()), cites);
             }
             (Action::Send(send), Seen::Frames { from, to, server, probe }) => {
                 self.raw(send, *from..*to, server, *probe)

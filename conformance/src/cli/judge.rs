@@ -8,16 +8,17 @@ use clap::Args;
 
 use super::subject::SubjectArguments;
 use super::{Problem, Source, runtime};
-use crate::check::verdict::{Blame, Judgement};
+use crate::check::verdict::{Blame, Cite, Failure, Judgement};
 use crate::console::Printer;
 use crate::console::progress::Progress;
+use crate::evidence::Evidence;
 use crate::exit::Exit;
 use crate::report::Folder;
 use crate::report::excerpt::judged;
-use crate::requirement::{Catalogue, Matrix};
+use crate::requirement::{Catalogue, Claims, Matrix};
 use crate::run::events::{Event, Finished, REPORT_FORMAT, Reader, Started, Summary};
 use crate::run::scheduler::{Options, run};
-use crate::run::smoke::smoke;
+use crate::run::smoke::{introduction, smoke};
 use crate::run::subject::Subject;
 use crate::scenario::Scenario;
 use crate::scenario::select::select;
@@ -49,6 +50,9 @@ struct How {
     /// Start nothing more after the first failure.
     #[arg(long)]
     fail_fast: bool,
+    /// What the program claims (claims.json); scenarios of other profiles are left out, and counted. [default: every profile]
+    #[arg(long, value_name = "FILE")]
+    claims: Option<PathBuf>,
     /// A folder for report.jsonl, junit.xml and matrix.md.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -69,7 +73,20 @@ impl Run {
 impl How {
     fn judge(self, filter: &[String], whole: bool, printer: Printer) -> Result<Exit, Problem> {
         let (known, catalogue) = self.source.load()?;
-        let selected = select(known.clone(), filter)?;
+        let claims = match &self.claims {
+            Some(path) => Some(Claims::read(path, &known).map_err(|error| {
+                let said = format!("{}: {error}", path.display());
+                Problem::new(Exit::SetUp, said, "schemas/claims.json has the format")
+            })?),
+            None => None,
+        };
+        let matching = select(known.clone(), filter)?;
+        let matching_count = matching.len();
+        let selected: Vec<Scenario> = matching
+            .into_iter()
+            .filter(|scenario| claims.as_ref().is_none_or(|claims| claims.cover(scenario)))
+            .collect();
+        let unclaimed = matching_count - selected.len();
         if selected.is_empty() {
             return Err(Problem::new(
                 Exit::NothingSelected,
@@ -98,7 +115,9 @@ impl How {
             }
             let readers = RefCell::new(readers);
             let tell = |event: &Event| readers.borrow_mut().iter_mut().for_each(|reader| reader.event(event));
-            conduct(&known, selected, &catalogue, subject, options, whole, &tell)?
+            let court =
+                Court { known: &known, catalogue: &catalogue, claims: claims.as_ref(), unclaimed, whole, tell: &tell };
+            court.conduct(selected, subject, options)?
         };
         if let Some(error) = folder.and_then(|folder| folder.fault) {
             return Err(Problem::new(
@@ -135,53 +154,76 @@ fn exit_of(outcome: &Outcome) -> Exit {
     if summary.failed + summary.unrun + summary.holes > 0 { Exit::Failed } else { Exit::Conformant }
 }
 
-fn conduct(
-    known: &[Scenario],
-    selected: Vec<Scenario>,
-    catalogue: &Catalogue,
-    subject: Subject,
-    options: Options,
+/// Everything that stays the same during one run.
+struct Court<'a> {
+    known: &'a [Scenario],
+    catalogue: &'a Catalogue,
+    claims: Option<&'a Claims>,
+    unclaimed: usize,
+    /// Nothing was filtered out: requirements without a scenario count.
     whole: bool,
-    tell: &dyn Fn(&Event),
-) -> Result<Outcome, Problem> {
-    let began = Instant::now();
-    let count = selected.len();
-    tell(&Event::Started(Started {
-        format: REPORT_FORMAT.into(),
-        conformance: env!("CARGO_PKG_VERSION").into(),
-        agent: subject.agent_as_text(),
-        flow: subject.flow_as_text(),
-        scenarios: selected.iter().map(|scenario| scenario.id.clone()).collect(),
-    }));
-    let runtime = runtime()?;
-    let (evidence, greeting) = runtime
-        .block_on(smoke(&subject))
-        .map_err(|error| Problem::new(Exit::Harness, error, "this is a fault of the judge"))?;
-    let stopped = evidence.stopped.is_some();
-    let (judgements, interrupted) = if stopped {
+    tell: &'a dyn Fn(&Event),
+}
+
+impl Court<'_> {
+    fn conduct(&self, selected: Vec<Scenario>, subject: Subject, options: Options) -> Result<Outcome, Problem> {
+        let began = Instant::now();
+        let count = selected.len();
+        (self.tell)(&Event::Started(Started {
+            format: REPORT_FORMAT.into(),
+            conformance: env!("CARGO_PKG_VERSION").into(),
+            agent: subject.agent_as_text(),
+            flow: subject.flow_as_text(),
+            scenarios: selected.iter().map(|scenario| scenario.id.clone()).collect(),
+        }));
+        let runtime = runtime()?;
+        let (evidence, greeting) = runtime
+            .block_on(smoke(&subject))
+            .map_err(|error| Problem::new(Exit::Harness, error, "this is a fault of the judge"))?;
+        let greeting = self.held_against_claims(&evidence, greeting);
         // A program that doesn't greet fails every scenario the same way: it is told once, and nothing counts as run.
-        tell(&Event::Judged(judged(&evidence, &greeting)));
-        (vec![greeting.clone()], false)
-    } else {
-        let seen = |evidence: &crate::evidence::Evidence, judgement: &Judgement| {
-            tell(&Event::Judged(judged(evidence, judgement)))
+        let stopped = evidence.stopped.is_some() || blames(&greeting, Blame::Claims);
+        let (judgements, interrupted) = if stopped {
+            (self.tell)(&Event::Judged(judged(&evidence, &greeting)));
+            (vec![greeting.clone()], false)
+        } else {
+            let seen =
+                |evidence: &Evidence, judgement: &Judgement| (self.tell)(&Event::Judged(judged(evidence, judgement)));
+            let ended = runtime.block_on(run(selected, subject, options, seen));
+            (ended.judgements, ended.interrupted)
         };
-        let ended = runtime.block_on(run(selected, subject, options, seen));
-        (ended.judgements, ended.interrupted)
-    };
-    let matrix = Matrix::of(catalogue, known, &judgements);
-    let selected_and_smoke = count + usize::from(stopped);
-    let mut summary = Summary::of(&judgements, selected_and_smoke, &matrix, interrupted, began.elapsed().as_secs_f64());
-    if !whole {
-        // A selection says nothing about what it left out.
-        summary.holes = 0;
+        let matrix = Matrix::of(self.catalogue, self.known, &judgements);
+        let expected = count + usize::from(stopped);
+        let mut summary = Summary::of(&judgements, expected, &matrix, interrupted, began.elapsed().as_secs_f64());
+        summary.unclaimed = self.unclaimed;
+        if !self.whole {
+            // A selection says nothing about what it left out.
+            summary.holes = 0;
+        }
+        (self.tell)(&Event::Finished(Finished { summary: summary.clone(), matrix }));
+        Ok(Outcome {
+            harness: judgements.iter().any(|judgement| blames(judgement, Blame::Harness))
+                && !judgements.iter().any(|judgement| blames(judgement, Blame::Implementation)),
+            no_greeting: stopped
+                .then(|| greeting.failures.first().map_or(Blame::Implementation, |failure| failure.blame)),
+            summary,
+        })
     }
-    tell(&Event::Finished(Finished { summary: summary.clone(), matrix }));
-    let blames = |judgement: &Judgement, blame| judgement.failures.iter().any(|failure| failure.blame == blame);
-    Ok(Outcome {
-        harness: judgements.iter().any(|judgement| blames(judgement, Blame::Harness))
-            && !judgements.iter().any(|judgement| blames(judgement, Blame::Implementation)),
-        no_greeting: stopped.then(|| greeting.failures.first().map_or(Blame::Implementation, |failure| failure.blame)),
-        summary,
-    })
+
+    fn held_against_claims(&self, evidence: &Evidence, mut greeting: Judgement) -> Judgement {
+        let contradiction = self.claims.zip(introduction(evidence)).and_then(|(claims, server)| {
+            let actual = claims.contradicted_by(&server)?;
+            Some((format!("{} {}, as it is claimed", claims.product, claims.version), actual))
+        });
+        if let Some((expected, actual)) = contradiction {
+            let cites = evidence.exchanges.iter().take(1).filter_map(|hello| hello.answer).map(Cite::Frame).collect();
+            let check = "claims".to_owned();
+            greeting.failures.push(Failure { check, step: None, expected, actual, cites, blame: Blame::Claims });
+        }
+        greeting
+    }
+}
+
+fn blames(judgement: &Judgement, blame: Blame) -> bool {
+    judgement.failures.iter().any(|failure| failure.blame == blame)
 }

@@ -1,5 +1,6 @@
 //! The command line: one file for each verb.
 
+mod bench;
 mod explain;
 mod judge;
 mod list;
@@ -43,6 +44,8 @@ enum Verb {
     Smoke(smoke::Smoke),
     /// Shows a stored report again.
     Report(report::Report),
+    /// How long things take, beside what the machine itself takes.
+    Bench(bench::Bench),
 }
 
 /// Where scenarios come from.
@@ -74,6 +77,7 @@ pub fn main() -> Exit {
         Verb::Explain(explain) => explain.run(printer),
         Verb::Smoke(smoke) => smoke.run(printer),
         Verb::Report(report) => report.run(printer),
+        Verb::Bench(bench) => bench.run(printer),
     };
     outcome.unwrap_or_else(|problem| {
         printer.complain(&problem.said, &problem.hint);

@@ -56,6 +56,9 @@ pub fn summary(summary: &Summary, matrix: &Matrix, style: Style) -> String {
     if summary.unrun > 0 {
         text.push_str(&format!(", {} not run", summary.unrun));
     }
+    if summary.unclaimed > 0 {
+        text.push_str(&format!(", {} not claimed", summary.unclaimed));
+    }
     text.push_str(&format!(" in {:.1} s\n", summary.seconds));
     text.push_str(&format!("requirements: {} of {} proven", summary.proven, summary.requirements));
     for (state, word) in [(State::Failed, "failed"), (State::NotRun, "not run"), (State::Untested, "untested")] {

@@ -41,7 +41,7 @@ pub async fn act(world: &World<'_>, index: usize, written: &Action) -> Result<()
     let (action, outcome) = match action {
         Action::Call(call) => {
             let (call, outcome) = answers::call(&acting, &call).await?;
-            (Action::Call(call), outcome)
+            (Action::Call(Box::new(call)), outcome)
         }
         other => {
             let outcome = acting.act(&other).await;
@@ -50,7 +50,7 @@ pub async fn act(world: &World<'_>, index: usize, written: &Action) -> Result<()
     };
     let (seen, stopped) = match outcome {
         Ok(seen) => (seen, None),
-        Err((seen, stopped)) => (seen, Some(stopped)),
+        Err(halted) => (halted.seen, Some(halted.stopped)),
     };
     let captured = seen_capture(&acting, &action, &seen);
     world.steps.borrow_mut().push(Step { action, seen });
@@ -60,8 +60,22 @@ pub async fn act(world: &World<'_>, index: usize, written: &Action) -> Result<()
     }
 }
 
-/// What was seen, and why it went no further where it did not.
-pub type Outcome = Result<Seen, (Seen, Stopped)>;
+/// What was seen of an action that was done.
+pub type Outcome = Result<Seen, Box<Halted>>;
+
+/// Why it went no further, and what was seen until then.
+#[derive(Debug)]
+pub struct Halted {
+    pub seen: Seen,
+    pub stopped: Stopped,
+}
+
+impl Halted {
+    pub fn having(mut self: Box<Self>, seen: Seen) -> Box<Self> {
+        self.seen = seen;
+        self
+    }
+}
 
 impl Acting<'_, '_> {
     async fn act(&self, action: &Action) -> Outcome {
@@ -77,7 +91,7 @@ impl Acting<'_, '_> {
             Action::Send(send) => answers::send(self, send).await,
             Action::Start(wanted) => match start(self.world, &wanted.start, &wanted.plan, Some(self.index)).await {
                 Ok(()) => Ok(Seen::Nothing),
-                Err(stopped) => Err((Seen::Nothing, stopped)),
+                Err(stopped) => Err(Box::new(Halted { seen: Seen::Nothing, stopped })),
             },
             Action::Close(close) => self.close(close).await,
             Action::Signal(kill) => processes::signal(self, kill).await,
@@ -200,15 +214,15 @@ impl Acting<'_, '_> {
     pub fn server(
         &self,
         name: Option<&str>,
-    ) -> Result<(std::rc::Rc<crate::wire::server::Server>, crate::wire::client::Identity), (Seen, Stopped)> {
+    ) -> Result<(std::rc::Rc<crate::wire::server::Server>, crate::wire::client::Identity), Box<Halted>> {
         let missing =
             || self.stopped(StopCause::Scenario, "a server", &format!("there is no server {}", name.unwrap_or("s1")));
         self.world.server(name).ok_or_else(missing)
     }
 
-    pub fn stopped(&self, cause: StopCause, waited_for: &str, detail: &str) -> (Seen, Stopped) {
+    pub fn stopped(&self, cause: StopCause, waited_for: &str, detail: &str) -> Box<Halted> {
         let stopped = Stopped { step: Some(self.index), cause, waited_for: waited_for.into(), detail: detail.into() };
-        (Seen::Nothing, stopped)
+        Box::new(Halted { seen: Seen::Nothing, stopped })
     }
 
     pub fn scenario_fault(&self, detail: String) -> Stopped {

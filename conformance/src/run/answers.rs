@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use serde_json::{Map, Value, json};
 
-use super::act::{Acting, Outcome};
+use super::act::{Acting, Halted, Outcome};
 use super::world::{World, unhex};
 use super::{forms, fuzz};
 use crate::evidence::{Seen, ServerEnd, StopCause, Stopped, object_of};
@@ -44,9 +44,8 @@ pub async fn call(acting: &Acting<'_, '_>, written: &Call) -> Result<(Call, Outc
         let call = resolved.get_or_insert(call).clone();
         // A server that has ended is judged by what it owes, not by a write that failed.
         if let Err(WriteFault::Stuck) = sent {
-            let (_, stopped) =
-                acting.stopped(StopCause::AgentSilent, "the server to read a request", "its pipe stays full");
-            return Ok((call, Err((Seen::Answers { exchanges, awaited: false }, stopped))));
+            let halted = acting.stopped(StopCause::AgentSilent, "the server to read a request", "its pipe stays full");
+            return Ok((call, Err(halted.having(Seen::Answers { exchanges, awaited: false }))));
         }
         if call.fuzz.is_some()
             && exchanges.len().is_multiple_of(FUZZED_AT_ONCE)
@@ -130,8 +129,8 @@ pub async fn send(acting: &Acting<'_, '_>, send: &Send) -> Outcome {
     if in_time && send.probe && (send.silence || wanted > 0) && !server.is_silent() {
         let (method, params) = if identity.modern { ("server/discover", None) } else { ("ping", None) };
         let (probe, _) = world.client.request(&server, &identity, method, params, Some(acting.index)).await;
-        if let Err((_, stopped)) = answered(acting, vec![probe]).await {
-            return Err((upto(world, seen, Some(probe)), stopped));
+        if let Err(halted) = answered(acting, vec![probe]).await {
+            return Err(halted.having(upto(world, seen, Some(probe))));
         }
         seen = upto(world, seen, Some(probe));
     } else {
@@ -140,8 +139,7 @@ pub async fn send(acting: &Acting<'_, '_>, send: &Send) -> Outcome {
     if in_time {
         return Ok(seen);
     }
-    let (_, stopped) = acting.stopped(StopCause::AgentSilent, "answers to raw bytes", "too few came in time");
-    Err((seen, stopped))
+    Err(acting.stopped(StopCause::AgentSilent, "answers to raw bytes", "too few came in time").having(seen))
 }
 
 /// Waits until each exchange is answered, or can't be any more.
@@ -170,13 +168,11 @@ async fn answered(acting: &Acting<'_, '_>, exchanges: Vec<usize>) -> Outcome {
         return Ok(seen);
     }
     let what = missing.tool.clone().unwrap_or_else(|| missing.method.clone());
-    let (cause, detail) = match server.and_then(|server| server.exit()) {
-        Some(exit) => (StopCause::AgentEnded, format!("the server ended: {exit}")),
-        None if in_time => (StopCause::AgentEnded, "the server closed its stdout".into()),
-        None => (StopCause::AgentSilent, "no answer in time".into()),
+    let (cause, detail) = match server {
+        Some(server) if server.is_silent() => (StopCause::AgentEnded, server.how_it_ended().await),
+        _ => (StopCause::AgentSilent, "no answer in time".into()),
     };
-    let (_, stopped) = acting.stopped(cause, &format!("the answer to {what}, id {}", missing.id), &detail);
-    Err((seen, stopped))
+    Err(acting.stopped(cause, &format!("the answer to {what}, id {}", missing.id), &detail).having(seen))
 }
 
 fn can_be_answered(world: &World<'_>, exchange: usize) -> bool {
@@ -200,12 +196,12 @@ pub fn named(acting: &Acting<'_, '_>, name: &str) -> Result<Vec<usize>, (Seen, S
 fn background(
     acting: &Acting<'_, '_>,
     name: &str,
-) -> Result<(Vec<usize>, crate::scenario::action::Wanted), (Seen, Stopped)> {
+) -> Result<(Vec<usize>, crate::scenario::action::Wanted), Box<Halted>> {
     let missing = || acting.stopped(StopCause::Scenario, "a call in the background", &format!("none is called {name}"));
     acting.world.background.borrow().get(name).cloned().ok_or_else(missing)
 }
 
-fn server_for(acting: &Acting<'_, '_>, call: &Call, n: u32) -> Result<(Rc<Server>, Identity), (Seen, Stopped)> {
+fn server_for(acting: &Acting<'_, '_>, call: &Call, n: u32) -> Result<(Rc<Server>, Identity), Box<Halted>> {
     let n = usize::try_from(n).unwrap_or_default();
     match &call.servers {
         None => acting.server(call.server.as_deref()),

@@ -54,6 +54,8 @@ pub struct Summary {
     pub failed: usize,
     /// Selected and not run, because something stopped the run before.
     pub unrun: usize,
+    /// Left out because their profile isn't claimed.
+    pub unclaimed: usize,
     pub proven: usize,
     /// Requirements that could be proven.
     pub requirements: usize,
@@ -78,6 +80,7 @@ impl Summary {
             passed,
             failed: judgements.len() - passed,
             unrun: selected - judgements.len(),
+            unclaimed: 0,
             proven: matrix.count(State::Proven),
             requirements: matrix.denominator(),
             untested: matrix.count(State::Untested),

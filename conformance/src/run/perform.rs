@@ -59,7 +59,10 @@ pub async fn start(world: &World<'_>, name: &str, plan: &ServerPlan, step: Optio
     if !greet {
         return Ok(());
     }
-    world.client.greet(&server, &identity).await.map_err(|fault| handshake_stop(&server, fault, step))
+    match world.client.greet(&server, &identity).await {
+        Ok(()) => Ok(()),
+        Err(fault) => Err(handshake_stop(&server, fault, step).await),
+    }
 }
 
 async fn collect(world: &World<'_>, evidence: &mut Evidence) {
@@ -167,12 +170,11 @@ pub fn stop_of(error: &WorldError, step: Option<usize>, waited_for: &str) -> Sto
     Stopped { step, cause, waited_for: waited_for.into(), detail: error.to_string() }
 }
 
-fn handshake_stop(server: &Server, fault: HandshakeFault, step: Option<usize>) -> Stopped {
+async fn handshake_stop(server: &Server, fault: HandshakeFault, step: Option<usize>) -> Stopped {
     let (method, cause, detail) = match fault {
         HandshakeFault::Write(_) => ("the handshake", StopCause::AgentEnded, "it takes no input".to_owned()),
         HandshakeFault::Ended(method) => {
-            let how = server.exit().map_or_else(|| "it closed its stdout".to_owned(), |exit| exit.to_string());
-            (method, StopCause::AgentEnded, format!("ended before answering: {how}"))
+            (method, StopCause::AgentEnded, format!("no answer; {}", server.how_it_ended().await))
         }
         HandshakeFault::Silent(method) => (method, StopCause::AgentSilent, "no answer in time".into()),
         HandshakeFault::Refused(method, error) => {

@@ -6,6 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::{fs, io};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, kill_process_group, pidfd_open};
 
 use crate::evidence::Leftover;
@@ -14,14 +15,24 @@ use crate::wire::ready::readable;
 
 /// Every process whose HOME is this world's: children, keepers, Flow, and what they left behind.
 pub fn of_world(home: &Path) -> Vec<Leftover> {
-    let marker = [b"HOME=", home.as_os_str().as_bytes()].concat();
+    with_home(|folder| folder == home.as_os_str().as_bytes())
+}
+
+/// Every process whose HOME lies below `folder`: all worlds that were made there.
+pub fn of_folder(folder: &Path) -> Vec<Leftover> {
+    let below = [folder.as_os_str().as_bytes(), b"/"].concat();
+    with_home(|home| home.starts_with(&below))
+}
+
+fn with_home(wanted: impl Fn(&[u8]) -> bool) -> Vec<Leftover> {
     let own = std::process::id();
+    let lives_there = |environ: Vec<u8>| {
+        let mut homes = environ.split(|byte| *byte == 0).filter_map(|entry| entry.strip_prefix(b"HOME="));
+        homes.any(&wanted)
+    };
     numbered_folders("/proc")
         .filter(|pid| *pid != own)
-        .filter(|pid| {
-            fs::read(format!("/proc/{pid}/environ"))
-                .is_ok_and(|environ| environ.split(|byte| *byte == 0).any(|entry| entry == marker))
-        })
+        .filter(|pid| fs::read(format!("/proc/{pid}/environ")).is_ok_and(lives_there))
         .map(|pid| Leftover { pid, command: command_of(pid) })
         .collect()
 }
@@ -58,17 +69,27 @@ pub fn signal_group(group: u32, signal: SignalName) -> io::Result<()> {
     }
 }
 
-/// Ends every process of the world. Repeats, because a process may start another while it is being looked for.
+/// Ends every process of the world, and sees each of them gone. Looks again, because a process may start another while it is being looked for.
 pub fn kill_all(home: &Path) {
     for _ in 0..10 {
         let found = of_world(home);
         if found.is_empty() {
             return;
         }
-        for process in found {
+        for process in &found {
             let _gone_already = signal(process.pid, SignalName::Kill);
         }
+        for process in &found {
+            await_end_of_killed(process.pid);
+        }
     }
+}
+
+/// Blocks until a process that was killed is gone, for a second at most.
+fn await_end_of_killed(pid: u32) {
+    let Some(Ok(fd)) = number(pid).map(|pid| pidfd_open(pid, PidfdFlags::empty())) else { return };
+    let second = Timespec { tv_sec: 1, tv_nsec: 0 };
+    let _late_or_gone = poll(&mut [PollFd::new(&fd, PollFlags::IN)], Some(&second));
 }
 
 fn raw(signal: SignalName) -> Signal {

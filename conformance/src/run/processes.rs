@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use super::act::{Acting, Outcome};
+use super::act::{Acting, Halted, Outcome};
 use super::process;
-use crate::evidence::{JournalLine, Seen, ServerEnd, StopCause, Stopped};
+use crate::evidence::{JournalLine, Seen, ServerEnd, StopCause};
 use crate::scenario::action::{Alive, Gone, Kill, ProcessName};
 
 pub async fn signal(acting: &Acting<'_, '_>, kill: &Kill) -> Outcome {
@@ -38,9 +38,8 @@ pub async fn gone(acting: &Acting<'_, '_>, gone: &Gone) -> Outcome {
         Ok(Ok(())) => Ok(Seen::Process { pid, alive: false }),
         Ok(Err(error)) => Err(acting.stopped(StopCause::Environment, "a process to end", &error.to_string())),
         Err(_) => {
-            let (_, stopped) =
-                acting.stopped(StopCause::AgentSilent, &format!("{} to end", gone.gone), "it still runs");
-            Err((Seen::Process { pid, alive: true }, stopped))
+            let halted = acting.stopped(StopCause::AgentSilent, &format!("{} to end", gone.gone), "it still runs");
+            Err(halted.having(Seen::Process { pid, alive: true }))
         }
     }
 }
@@ -56,7 +55,7 @@ fn find(
     name: &ProcessName,
     run: Option<&str>,
     server: Option<&str>,
-) -> Result<u32, (Seen, Stopped)> {
+) -> Result<u32, Box<Halted>> {
     let unknown = || acting.stopped(StopCause::AgentSilent, &format!("the process {name}"), "the journal names none");
     if *name == ProcessName::Server {
         return acting.server(server)?.0.pid.ok_or_else(unknown);

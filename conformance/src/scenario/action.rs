@@ -14,8 +14,8 @@ use crate::check::matcher::Matcher;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Action {
-    Call(Call),
-    Join(Join),
+    Call(Box<Call>),
+    Join(Box<Join>),
     Pending(Pending),
     Cancel(Cancel),
     Asked(Asked),
@@ -23,7 +23,7 @@ pub enum Action {
     Notify(Notify),
     Tools(Tools),
     Send(Send),
-    Start(Start),
+    Start(Box<Start>),
     Close(Close),
     Signal(Kill),
     Gone(Gone),
@@ -33,7 +33,7 @@ pub enum Action {
     Release(Release),
     Flow(FlowVerb),
     Saved(Saved),
-    Edit(Edit),
+    Edit(Box<Edit>),
     File(Look),
 }
 

@@ -54,10 +54,15 @@ impl Files {
         self.parts(true)
     }
 
+    /// The scenario files, each of which may stand for many scenarios.
+    pub fn families(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.parts(false)
+    }
+
     /// Every scenario of the set, by id.
     pub fn scenarios(&self) -> Result<Vec<Scenario>, LoadError> {
         let mut found: Vec<(Scenario, &str)> = Vec::new();
-        for (file, text) in self.parts(false) {
+        for (file, text) in self.families() {
             found.extend(expand(file, text)?.into_iter().map(|scenario| (scenario, file)));
         }
         found.sort_by(|(a, _), (b, _)| a.id.cmp(&b.id));

@@ -194,6 +194,14 @@ impl Server {
         self.transcript.until(limit, || self.exit()).await
     }
 
+    /// Why nothing more comes from it, in words. A process that is just ending gets the moment that it needs.
+    pub async fn how_it_ended(&self) -> String {
+        match self.ended(Duration::from_secs(1)).await {
+            Ok(exit) => format!("the server ended: {exit}"),
+            Err(Expired) => "the server closed its stdout, and still runs".into(),
+        }
+    }
+
     /// What is known of it, when all is over.
     pub async fn seen(&self) -> ServerSeen {
         let task = self.stderr_task.borrow_mut().take();

@@ -14,7 +14,7 @@ use super::{Lookup, Reservation};
 use crate::contract::evidence::TransactionOutcome;
 use crate::contract::ids::RunId;
 use crate::runs::clock::utc_now;
-use crate::runs::files::{Creation, FileRead, Folder, FolderFault};
+use crate::runs::files::{Creation, Folder, FolderFault};
 use crate::runs::request_hash::LedgerKey;
 use crate::runs::root::StoreRoot;
 
@@ -124,18 +124,16 @@ impl FlowLedger {
         Ok(())
     }
 
-    /// A missing or empty file may become a ledger; one that holds anything else than SQLite's header never does.
+    /// A missing or empty file may become a ledger. One that is shorter than any page would be taken for empty by SQLite, which
+    /// finds out by itself what else isn't its own. The file is never opened past it: closing any descriptor of a file drops
+    /// every lock that this process holds on it.
     fn is_unwritten(&self) -> Result<bool, LedgerFault> {
-        const HEADER: &[u8] = b"SQLite format 3\0";
-        let start = match self.root.read_start(FILE, HEADER.len())? {
-            FileRead::Missing => return Ok(true),
-            FileRead::Unfit(_) => return Err(LedgerFault::NotOurs(FILE)),
-            FileRead::Content { bytes, .. } => bytes,
-        };
-        match start.as_slice() {
-            [] => Ok(true),
-            start if start == HEADER => Ok(false),
-            _ => Err(LedgerFault::Garbage),
+        const SMALLEST_PAGE: i64 = 512;
+        match statat(&self.root, FILE, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) if (1..SMALLEST_PAGE).contains(&stat.st_size) => Err(LedgerFault::Garbage),
+            Ok(stat) => Ok(stat.st_size == 0),
+            Err(Errno::NOENT) => Ok(true),
+            Err(errno) => Err(io::Error::from(errno).into()),
         }
     }
 

@@ -1,0 +1,108 @@
+//! The folders that figures are taken in.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::run::subject::Subject;
+
+const WORKFLOW: &str = "triage";
+const SCRIPT: &str = r#"{"steps": ["run_dir", {"gate": "admit"}, "effect", {"report": "verified"}]}"#;
+
+pub struct World {
+    folder: TempDir,
+    subject: Subject,
+}
+
+impl World {
+    pub fn new(subject: &Subject) -> io::Result<Self> {
+        let world =
+            Self { folder: tempfile::Builder::new().prefix("conformance-bench-").tempdir()?, subject: subject.clone() };
+        let bundle = world.bundle();
+        fs::create_dir_all(&bundle)?;
+        let note = json!({"name": "note", "type": "string", "example": "example", "required": true, "choices": []});
+        let workflow = json!({
+            "schema_version": 2, "name": WORKFLOW, "created_at": "2026-01-01T00:00:00+00:00",
+            "params": {"note": "example"}, "param_specs": {"note": note},
+            "steps": [{"id": "s1", "action": "key", "key": "Tab"}],
+        });
+        fs::write(bundle.join("workflow.json"), workflow.to_string())?;
+        fs::write(bundle.join("openadapt-card.json"), json!({"name": WORKFLOW}).to_string())?;
+        fs::write(world.path("script.json"), SCRIPT)?;
+        fs::write(world.path("params.json"), r#"{"note": "x"}"#)?;
+        Ok(world)
+    }
+
+    pub fn serve(&self) -> Vec<String> {
+        let text = |name: &str| self.path(name).display().to_string();
+        let flags = ["serve", "--mode", "production", "--bundles"].map(str::to_owned);
+        let more = [
+            text("bundles"),
+            "--runs-dir".to_owned(),
+            text("runs"),
+            "--flow-cli".to_owned(),
+            self.subject.flow_as_text(),
+        ];
+        self.subject.agent.iter().cloned().chain(flags).chain(more).collect()
+    }
+
+    pub fn environment(&self) -> [(&'static str, PathBuf); 3] {
+        [
+            ("FLOW_FAKE_SCRIPT", self.path("script.json")),
+            ("FLOW_FAKE_JOURNAL", self.path("journal")),
+            ("HOME", self.path("home")),
+        ]
+    }
+
+    /// The arguments of a run that was never asked for before.
+    pub fn run(&self, number: usize) -> Value {
+        json!({"workflow": WORKFLOW, "request_id": format!("bench-{number}"), "inputs": {"note": "x"}})
+    }
+
+    pub fn bare_flow(&self, number: usize) -> io::Result<()> {
+        let (program, arguments) = self.subject.flow.split_first().ok_or_else(|| io::Error::other("no command"))?;
+        let status = Command::new(program)
+            .args(arguments)
+            .arg("run")
+            .arg(self.bundle())
+            .arg("--run-dir")
+            .arg(self.path(&format!("bare-{number}")))
+            .arg("--params-file")
+            .arg(self.path("params.json"))
+            .envs(self.environment())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status()?;
+        if status.success() { Ok(()) } else { Err(io::Error::other("the stand-in for Flow failed")) }
+    }
+
+    pub fn write_and_sync(&self) -> io::Result<()> {
+        let mut file = File::create(self.path("synced"))?;
+        file.write_all(&[b'x'; 500])?;
+        file.sync_all()
+    }
+
+    /// Puts other records beside the one of that run, until there are so many.
+    pub fn fill(&self, run_id: &str, records: usize) -> io::Result<()> {
+        let folder = self.path("runs/openadapt-agent/runs");
+        let record = fs::read(folder.join(format!("{run_id}.json")))?;
+        let present = fs::read_dir(&folder)?.count();
+        for number in present..records {
+            fs::write(folder.join(format!("run-{number:024x}.json")), &record)?;
+        }
+        Ok(())
+    }
+
+    fn bundle(&self) -> PathBuf {
+        self.path("bundles").join(WORKFLOW)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+}
