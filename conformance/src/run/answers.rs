@@ -49,9 +49,9 @@ pub async fn call(acting: &Acting<'_, '_>, written: &Call) -> Result<(Call, Outc
         }
         if call.fuzz.is_some()
             && exchanges.len().is_multiple_of(FUZZED_AT_ONCE)
-            && let Err((seen, stopped)) = answered(acting, exchanges.clone()).await
+            && let Err(halted) = answered(acting, exchanges.clone()).await
         {
-            return Ok((call, Err((seen, stopped))));
+            return Ok((call, Err(halted)));
         }
     }
     let call = resolved.unwrap_or_else(|| written.clone());
@@ -189,7 +189,7 @@ pub fn first_object(world: &World<'_>, exchanges: &[usize]) -> Option<Value> {
 }
 
 /// The exchanges of a call that has a name.
-pub fn named(acting: &Acting<'_, '_>, name: &str) -> Result<Vec<usize>, (Seen, Stopped)> {
+pub fn named(acting: &Acting<'_, '_>, name: &str) -> Result<Vec<usize>, Box<Halted>> {
     Ok(background(acting, name)?.0)
 }
 

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use serde_json::{Map, Value, json};
 
-use super::act::{Acting, Outcome};
+use super::act::{Acting, Halted, Outcome};
 use super::world::World;
 use crate::evidence::form::Shown;
 use crate::evidence::{Seen, StopCause, Way};
@@ -97,7 +97,7 @@ impl Forms {
 }
 
 /// Answers a form as the scenario said when it made the call.
-pub async fn reply(acting: &Acting<'_, '_>, waiting: Waiting) -> Result<(), (Seen, crate::evidence::Stopped)> {
+pub async fn reply(acting: &Acting<'_, '_>, waiting: Waiting) -> Result<(), Box<Halted>> {
     let reply = acting.world.forms.0.borrow().replies.get(&waiting.exchange).cloned();
     match reply {
         Some(reply) => send(acting, waiting, &reply).await,
@@ -142,7 +142,7 @@ pub fn shown_at(world: &World<'_>, frame: usize) -> Option<Shown> {
     Shown::of(&serde_json::from_str(&text).ok()?)
 }
 
-async fn send(acting: &Acting<'_, '_>, waiting: Waiting, reply: &FormReply) -> Result<(), (Seen, crate::evidence::Stopped)> {
+async fn send(acting: &Acting<'_, '_>, waiting: Waiting, reply: &FormReply) -> Result<(), Box<Halted>> {
     let world = acting.world;
     world.forms.0.borrow_mut().answered.insert(waiting.frame);
     let asked = world.transcript.exchange(waiting.exchange);
@@ -182,7 +182,7 @@ fn second_try(world: &World<'_>, request: usize, form: &Shown, reply: &FormReply
     Value::Object(params)
 }
 
-fn capture(acting: &Acting<'_, '_>, asked: &Asked, form: &Value) -> Result<(), (Seen, crate::evidence::Stopped)> {
+fn capture(acting: &Acting<'_, '_>, asked: &Asked, form: &Value) -> Result<(), Box<Halted>> {
     for (name, pointer) in &asked.capture {
         let missing = || acting.stopped(StopCause::AgentSilent, &format!("a value at {pointer} of the form"), "none");
         let value = form.pointer(pointer).ok_or_else(missing)?.clone();

@@ -284,7 +284,7 @@ pub struct Alive {
     pub note: Option<String>,
 }
 
-/// `server`, `keeper`, `flow`, `flow-group`, `grandchild:NAME`.
+/// `server`, `keeper`, `flow`, `flow-group`, `bridge`, `grandchild:NAME`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum ProcessName {
@@ -292,6 +292,7 @@ pub enum ProcessName {
     Keeper,
     Flow,
     FlowGroup,
+    Bridge,
     Grandchild(String),
 }
 
@@ -488,9 +489,10 @@ impl TryFrom<String> for ProcessName {
             "keeper" => Ok(Self::Keeper),
             "flow" => Ok(Self::Flow),
             "flow-group" => Ok(Self::FlowGroup),
+            "bridge" => Ok(Self::Bridge),
             other => match other.strip_prefix("grandchild:") {
                 Some(name) if !name.is_empty() => Ok(Self::Grandchild(name.to_owned())),
-                _ => Err(format!("{other:?} is no process: server, keeper, flow, flow-group, grandchild:NAME")),
+                _ => Err(format!("{other:?} is no process: server, keeper, flow, flow-group, bridge, grandchild:NAME")),
             },
         }
     }
@@ -509,6 +511,7 @@ impl std::fmt::Display for ProcessName {
             Self::Keeper => f.write_str("keeper"),
             Self::Flow => f.write_str("flow"),
             Self::FlowGroup => f.write_str("flow-group"),
+            Self::Bridge => f.write_str("bridge"),
             Self::Grandchild(name) => write!(f, "grandchild:{name}"),
         }
     }

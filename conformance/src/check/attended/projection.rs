@@ -1,4 +1,4 @@
-//! What the attention tools may say: a closed set of keys, and words that depend on nothing but the category.
+//! What the attention tools may say: a closed set of keys, and sentences that depend on nothing but category and status.
 
 use std::collections::BTreeMap;
 
@@ -113,9 +113,9 @@ fn item_problems(item: &Value, headlines: &mut BTreeMap<String, Value>) -> Vec<S
         problems.extend(keys_beyond(capability, CAPABILITY));
     }
     let words = Value::from([word("headline"), word("next_action")].map(Value::from).to_vec());
-    let before = headlines.entry(word("category").to_owned()).or_insert_with(|| words.clone());
+    let before = headlines.entry(format!("{} {}", word("category"), word("status"))).or_insert_with(|| words.clone());
     if *before != words {
-        problems.push(format!("two sentences for one category: {before} and {words}"));
+        problems.push(format!("two sentences for one category and status: {before} and {words}"));
     }
     problems
 }
