@@ -56,6 +56,21 @@ impl Journal {
         Ok(())
     }
 
+    /// A line that belongs to no run.
+    pub fn about_nothing(&mut self, event: &str, facts: Value) -> io::Result<()> {
+        self.carry("bundle", json!(""));
+        self.carry("launch", json!(1));
+        self.carry("run_dir", Value::Null);
+        self.write(event, facts)
+    }
+
+    /// How many lines of an event with these facts the file holds.
+    pub fn count(&mut self, event: &str, facts: &Value) -> io::Result<u64> {
+        let Some(file) = &mut self.file else { return Ok(0) };
+        let facts: Vec<_> = facts.as_object().into_iter().flatten().collect();
+        Ok(lines_of(file, event)?.filter(|line| facts.iter().all(|(key, fact)| line[*key] == **fact)).count() as u64)
+    }
+
     /// Facts that every later line carries.
     pub fn carry(&mut self, key: &str, value: Value) {
         self.common.insert(key.into(), value);
@@ -94,13 +109,18 @@ fn count_launches(file: &mut File, bundle: &str) -> io::Result<u64> {
     Ok(launches(file)?.filter(|line| line["bundle"] == bundle).count() as u64)
 }
 
-/// The launch lines of the file. Lines are looked into only when they can be one: a journal grows long.
+/// The launch lines of the file.
 fn launches(file: &mut File) -> io::Result<impl DoubleEndedIterator<Item = Value>> {
+    lines_of(file, "launch")
+}
+
+/// The lines of one event. A line is parsed only when it can be one: a journal grows long.
+fn lines_of(file: &mut File, event: &str) -> io::Result<impl DoubleEndedIterator<Item = Value>> {
     let mut bytes = Vec::new();
     file.seek(SeekFrom::Start(0))?;
     file.read_to_end(&mut bytes)?;
     let text = String::from_utf8_lossy(&bytes);
-    let lines: Vec<String> =
-        text.lines().filter(|line| line.contains(r#""event":"launch""#)).map(str::to_owned).collect();
+    let member = format!(r#""event":"{event}""#);
+    let lines: Vec<String> = text.lines().filter(|line| line.contains(&member)).map(str::to_owned).collect();
     Ok(lines.into_iter().filter_map(|line| serde_json::from_str::<Value>(&line).ok()))
 }

@@ -1,6 +1,9 @@
 //! A scriptable stand-in for `openadapt-flow` 1.35.1. It takes the same command line, prints the same lines and leaves the
 //! same files, and does what its script says: it holds no policy of its own.
 
+pub mod attended;
+pub mod attention;
+pub mod bridge;
 pub mod canonical;
 pub mod cli;
 pub mod clock;

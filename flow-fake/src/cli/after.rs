@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::argparse::{self, Flag, Parsed, Stop, Takes, Verb};
 use super::own::Settings;
 use super::{fault, script_fault};
+use crate::attended::{self, Action, Book, Entry, Order, Request};
 use crate::pause::{self, Decision, Status};
 use crate::report::{self, Subject};
 use crate::script::{ReportSpec, ScriptError};
@@ -49,8 +50,8 @@ pub fn pause(settings: &Settings, args: &[String]) -> u8 {
     let done = match decision {
         Decision::Pending => pause::set_status(&run_dir, Status::Pending).map(drop),
         Decision::Continuing => pause::set_status(&run_dir, Status::Continuing).map(drop),
-        Decision::Approve => pause::approve(&run_dir, parsed.positional(0)),
-        Decision::Reject => pause::reject(&run_dir),
+        Decision::Approve => pause::approve(&run_dir, parsed.positional(0), "a person"),
+        Decision::Reject => rejected_in_flow(&run_dir),
         Decision::Clear => pause::clear(&run_dir),
         Decision::Continue => return outcome(continued(settings, &run_dir, &parsed)),
     };
@@ -81,6 +82,27 @@ fn continued(settings: &Settings, run_dir: &Path, parsed: &Parsed) -> Result<(),
         .and_then(|()| std::fs::rename(&candidate, run_dir.join("report.json")))
         .and_then(|()| note(settings, run_dir, "pause", json!({"set": "continue", "shape": parsed.value("--shape")})))
         .map_err(|source| ScriptError::Io { name: "pause", source })
+}
+
+/// A person's own reject, with its record.
+fn rejected_in_flow(run_dir: &Path) -> io::Result<()> {
+    pause::reject(run_dir)?;
+    let capability = files::read_json(&run_dir.join(pause::CAPABILITY)).unwrap_or_default();
+    let order = Order {
+        attention_id: String::new(),
+        run_dir: run_dir.to_owned(),
+        request: Request {
+            capability_digest: attended::capability_digest(&capability),
+            idempotency_key: format!("flow-fake-{}", Subject::fresh_id()),
+            action: Action::Reject,
+            disposition: Some("rejected_by_operator".into()),
+        },
+        operator: "a person".into(),
+        decided_by: "human".into(),
+    };
+    let noted = Book::open(run_dir)
+        .and_then(|mut book| book.append(&order, &capability, Entry::of(Action::Reject.recorded_as())));
+    noted.map(drop).map_err(io::Error::other)
 }
 
 /// A report about the same run, unless `--fresh-run` asks for another run's.

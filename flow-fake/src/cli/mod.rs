@@ -2,6 +2,7 @@
 
 mod after;
 mod argparse;
+mod bridge;
 mod certify;
 mod flags;
 mod help;
@@ -38,6 +39,7 @@ fn dispatch(args: &[String]) -> u8 {
         "certify" => certify::certify(tail),
         "pause" => after::pause(&settings, tail),
         "report" => after::report(&settings, tail),
+        "bridge" => bridge::serve(&settings, tail),
         "shapes" => shapes::print(tail),
         "__grandchild" => crate::play::grandchild_main(tail),
         version if is_version(version) => {

@@ -45,6 +45,7 @@ fn play(settings: &Settings, args: &[String]) -> Result<Ending, ScriptError> {
     let profile = parsed.value("--profile").and_then(Profile::named);
     let script = settings.load_script(Some(&path)).and_then(|script| match script {
         None => Ok(demo_play(&parsed, profile)),
+        Some(script) if script.plays.is_empty() => Ok(demo_play(&parsed, profile)),
         Some(script) => script.play_for(&folder, &params, number).cloned().ok_or(ScriptError::NoPlay),
     });
     let subject =
@@ -149,7 +150,8 @@ fn launch_facts(parsed: &Parsed, params: Option<&Map<String, Value>>) -> Value {
     })
 }
 
-fn whole_command_line() -> Vec<String> {
+/// Every argument of this process, its name first.
+pub fn whole_command_line() -> Vec<String> {
     std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect()
 }
 

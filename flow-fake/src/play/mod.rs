@@ -10,6 +10,7 @@ mod player;
 mod process;
 
 pub use child::grandchild_main;
+pub use control::forever;
 pub use gate::{refusal, text as gate_text};
 pub use player::Player;
 pub use process::{Ending, traceback_text};

@@ -27,7 +27,7 @@ pub struct Player<'a> {
 }
 
 /// Whether the play goes on after a step.
-type Flow = Result<Option<Ending>, ScriptError>;
+pub type Flow = Result<Option<Ending>, ScriptError>;
 
 impl<'a> Player<'a> {
     pub fn new(
@@ -59,7 +59,8 @@ impl<'a> Player<'a> {
         Ok(ending)
     }
 
-    fn step(&mut self, step: &Step) -> Flow {
+    /// Plays one step; an ending when the process is to end with it.
+    pub fn step(&mut self, step: &Step) -> Flow {
         match step {
             Step::RunDir => return self.create_run_dir(true),
             Step::PlainRunDir => return self.create_run_dir(false),

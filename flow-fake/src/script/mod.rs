@@ -1,10 +1,12 @@
 //! The script: which play belongs to a launch, and the steps of a play.
 
+mod bridge;
 mod error;
 mod read;
 mod report;
 mod step;
 
+pub use bridge::{BridgeSpec, BridgeStep, Crash, Fault, Garbage, GarbageKind};
 pub use error::ScriptError;
 pub use report::{Kind, LateReport, ReportSpec, Start};
 pub use step::{
@@ -16,10 +18,11 @@ use serde_json::{Map, Value};
 
 use crate::pause::{Status, Tamper};
 
-/// A parsed script. `None` as the script of a launch means: behave as an admitting demo run.
+/// A parsed script. `None` as the script of a launch, or one without plays, means: behave as an admitting demo run.
 #[derive(Debug, Clone, Default)]
 pub struct Script {
     pub plays: Vec<Play>,
+    pub bridge: BridgeSpec,
 }
 
 #[derive(Debug, Clone)]

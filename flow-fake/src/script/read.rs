@@ -3,7 +3,7 @@
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::{Play, Script, ScriptError, Step, When};
+use super::{BridgeSpec, Play, Script, ScriptError, Step, When};
 
 pub fn script(text: &[u8]) -> Result<Script, ScriptError> {
     let value: Value = serde_json::from_slice(text).map_err(|error| malformed(error.to_string()))?;
@@ -11,16 +11,18 @@ pub fn script(text: &[u8]) -> Result<Script, ScriptError> {
         return Err(malformed("it isn't a JSON object"));
     };
     top.remove("$schema");
+    let bridge = top.remove("bridge").map(BridgeSpec::parse).transpose()?;
     let plays = match (top.remove("plays"), top.remove("steps")) {
         (Some(Value::Array(plays)), None) if !plays.is_empty() => {
             plays.into_iter().enumerate().map(|(at, play)| read_play(at + 1, play)).collect::<Result<_, _>>()?
         }
+        (None, None) if bridge.is_some() => Vec::new(),
         (None, Some(steps)) => vec![Play { when: When::default(), steps: read_steps(1, steps)? }],
         (Some(_), None) => return Err(malformed("`plays` isn't a list with a play in it")),
         _ => return Err(malformed("it has neither or both of `plays` and `steps`")),
     };
     refuse_leftovers(&top, "the script")?;
-    Ok(Script { plays })
+    Ok(Script { plays, bridge: bridge.unwrap_or_default() })
 }
 
 fn read_play(number: usize, value: Value) -> Result<Play, ScriptError> {
@@ -34,6 +36,15 @@ fn read_play(number: usize, value: Value) -> Result<Play, ScriptError> {
 }
 
 fn read_steps(play: usize, value: Value) -> Result<Vec<Step>, ScriptError> {
+    list(play, value, Step::parse)
+}
+
+/// A list of steps; `play` is 0 for one of the bridge's.
+pub fn list<T>(
+    play: usize,
+    value: Value,
+    parse: impl Fn(&str, Option<Value>) -> Result<T, String>,
+) -> Result<Vec<T>, ScriptError> {
     let Value::Array(steps) = value else {
         return Err(malformed(format!("`steps` of play {play} isn't a list")));
     };
@@ -47,7 +58,7 @@ fn read_steps(play: usize, value: Value) -> Result<Vec<Step>, ScriptError> {
                 name,
                 problem: problem.into(),
             })?;
-            Step::parse(&name, argument).map_err(|problem| ScriptError::Step { play, index: at + 1, name, problem })
+            parse(&name, argument).map_err(|problem| ScriptError::Step { play, index: at + 1, name, problem })
         })
         .collect()
 }

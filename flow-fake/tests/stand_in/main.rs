@@ -3,7 +3,13 @@
 #[cfg(test)]
 mod afterwards;
 #[cfg(test)]
+mod bridge;
+#[cfg(test)]
+mod bridged;
+#[cfg(test)]
 mod command_line;
+#[cfg(test)]
+mod decisions;
 #[cfg(test)]
 mod documented;
 #[cfg(test)]

@@ -1,0 +1,157 @@
+//! The bridge's protocol, and the queue that it shows.
+
+use serde_json::{Value, json};
+
+use super::bridged::{Bridge, continuable, lines, paused, script};
+use super::world::World;
+
+#[test]
+fn hello_names_the_version_and_whether_decisions_and_an_executor_are_ready() {
+    let world = continuable();
+    let hello = |bridge: &mut Bridge| bridge.ask(json!({"op": "hello"}));
+    let answer = json!({"ok": true, "flow_version": "1.35.1", "attended": true, "live": false});
+    assert_eq!(hello(&mut Bridge::start(&world)), answer);
+    std::fs::write(world.path("deployment.yaml"), "backend: {}").unwrap();
+    let mut with_deployment =
+        Bridge::start_with(&world, &["--deployment", "deployment.yaml", "--url", "http://x", "--headed"]);
+    assert_eq!(hello(&mut with_deployment)["live"], true);
+    script(&world, json!({"live": false, "attended": false}));
+    assert_eq!(
+        (&hello(&mut with_deployment)["live"], &hello(&mut with_deployment)["attended"]),
+        (&json!(false), &json!(false))
+    );
+}
+
+#[test]
+fn ids_are_echoed_and_what_is_no_known_request_is_answered_all_the_same() {
+    let world = continuable();
+    let mut bridge = Bridge::start(&world);
+    for (line, answer) in [
+        (r#"{"id": "a", "op": "sandbox.start"}"#, json!({"id": "a", "ok": false, "kind": "unknown_op"})),
+        (r#"{"id": 7, "op": "attention.list"}"#, json!({"id": 7, "ok": false, "kind": "failed"})),
+        (r#"{"id": 8, "op": "attended.act", "runs_dir": "."}"#, json!({"id": 8, "ok": false, "kind": "failed"})),
+        ("no JSON", json!({"id": null, "ok": false, "kind": "failed"})),
+        ("[1]", json!({"id": null, "ok": false, "kind": "failed"})),
+        (r#"{"id": 9, "op": "close"}"#, json!({"id": 9, "ok": true})),
+    ] {
+        bridge.send_raw(line.as_bytes());
+        assert_eq!(bridge.answer(), answer, "{line}");
+    }
+    assert_eq!(bridge.line(), None);
+    assert_eq!(bridge.end(), Some(0));
+}
+
+#[test]
+fn a_bridge_ends_with_its_input() {
+    let world = continuable();
+    assert_eq!(Bridge::start(&world).end(), Some(0));
+    let started = lines(&world, "bridge");
+    assert_eq!((started.len(), &started[0]["op"]), (1, &json!("start")));
+}
+
+#[test]
+fn wrong_flags_and_a_missing_deployment_end_it_at_once() {
+    let world = World::new();
+    assert_eq!(world.call(&["bridge", "--live"]).code, Some(2));
+    assert_eq!(world.call(&["bridge", "--deployment", "nowhere.yaml"]).code, Some(1));
+}
+
+#[test]
+fn a_bundle_is_described_or_said_to_be_unloadable() {
+    let world = continuable();
+    let mut bridge = Bridge::start(&world);
+    let bundle = bridge.ask(json!({"op": "bundle.describe", "dir": "alpha"}))["bundle"].clone();
+    assert_eq!(bundle["name"], "enter-referral");
+    assert_eq!(bundle["params"], json!({"note": "example"}));
+    let keys: Vec<&String> = bundle.as_object().unwrap().keys().collect();
+    let wanted = [
+        "name",
+        "params",
+        "param_specs",
+        "step_count",
+        "schema_version",
+        "encrypted",
+        "content_digest",
+        "changes_records",
+    ];
+    assert_eq!(keys, wanted);
+    let answer = bridge.ask(json!({"op": "bundle.describe", "dir": "nowhere"}));
+    assert_eq!(answer, json!({"ok": false, "kind": "load_error"}));
+}
+
+#[test]
+fn a_pause_is_an_item_without_any_free_text() {
+    let world = paused("reconciliation_required", json!({"category": "effect_escalated"}));
+    let mut bridge = Bridge::start(&world);
+    let items = bridge.list();
+    let [item] = items.as_slice() else { panic!("{items:?}") };
+    let capability = world.json("attended_capability.json");
+    assert_eq!(item["id"], &flow_fake::canonical::sha256_hex("run")[..24]);
+    assert_eq!((&item["category"], &item["status"]), (&json!("effect_escalated"), &json!("pending")));
+    assert_eq!((&item["durably_paused"], &item["human_required"]), (&json!(true), &json!(false)));
+    assert_eq!((&item["observed_text_count"], &item["completed_intent_count"]), (&json!(1), &json!(1)));
+    assert_eq!(item["before_artifact_id"], "step-002-before");
+    assert_eq!(item["capability"]["digest"], flow_fake::attended::capability_digest(&capability));
+    assert_eq!(item["capability"]["allowed_actions"], json!(["reject", "teach", "escalate"]));
+    assert!(!json!(items).to_string().contains("canary"));
+    let one = |op: &str, key: &str, value: Value| json!({"op": op, "runs_dir": ".", key: value});
+    assert_eq!(bridge.ask(one("attention.get", "attention_id", item["id"].clone()))["item"], *item);
+    assert_eq!(bridge.ask(one("attention.for_run", "run_dir", json!(world.run_dir())))["item"], *item);
+    assert_eq!(bridge.ask(one("attention.get", "attention_id", json!("0".repeat(24))))["item"], Value::Null);
+}
+
+#[test]
+fn a_capability_is_withheld_when_its_key_or_signature_is_wrong() {
+    for (tamper, shown) in [
+        ("none", true),
+        ("signature", false),
+        ("key", false),
+        ("key_mode", false),
+        ("no_capability", false),
+        ("encrypted", false),
+        ("pause", true),
+        ("capability_digest", true),
+    ] {
+        let world = paused("halted_before_effect", json!({"category": "identity", "tamper": tamper}));
+        let items = Bridge::start(&world).list();
+        assert_eq!(items[0]["capability"].is_object(), shown, "{tamper}: {items:?}");
+        assert_eq!(items[0]["encrypted_pause"], tamper == "encrypted");
+    }
+}
+
+#[test]
+fn only_a_run_that_is_done_and_checked_is_no_item() {
+    for (shape, category, status) in [
+        ("verified", None, ""),
+        ("no_profile_success", None, ""),
+        ("completed_unverified", Some("operator_review"), "completed_unverified"),
+        ("rolled_back", Some("operator_review"), "rolled_back"),
+        ("failed_platform", Some("operator_review"), "failed"),
+        ("no_profile_halt", Some("operator_review"), "halted"),
+    ] {
+        let world = World::new();
+        world.play(json!(["run_dir", {"report": shape}]));
+        let items = Bridge::start(&world).list();
+        assert_eq!(items.len(), usize::from(category.is_some()), "{shape}");
+        if let Some(category) = category {
+            assert_eq!((&items[0]["category"], &items[0]["status"]), (&json!(category), &json!(status)), "{shape}");
+            assert_eq!(items[0]["durably_paused"], false);
+        }
+    }
+}
+
+#[test]
+fn links_are_not_followed_and_run_folders_not_looked_into() {
+    let world = continuable();
+    std::os::unix::fs::symlink(world.run_dir(), world.path("linked")).unwrap();
+    std::fs::create_dir_all(world.path("a/b/c")).unwrap();
+    for inside in ["run/inner", "a/b", "a/b/c"] {
+        std::fs::create_dir_all(world.path(inside)).unwrap();
+        std::fs::copy(world.run_dir().join("report.json"), world.path(inside).join("report.json")).unwrap();
+    }
+    let mut ids: Vec<Value> = Bridge::start(&world).list().iter().map(|item| item["id"].clone()).collect();
+    ids.sort_by_key(Value::to_string);
+    let mut wanted = ["run", "a/b"].map(|path| flow_fake::canonical::sha256_hex(path)[..24].to_owned());
+    wanted.sort();
+    assert_eq!(json!(ids), json!(wanted));
+}
