@@ -13,7 +13,9 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::Duration;
 
-use openadapt_agent::bridge::host::{Annotations, AnswerFuture, ClientTraits, ToolAnswer, ToolHost, ToolSpec};
+use openadapt_agent::bridge::host::{
+    Annotations, AnswerFuture, CallContext, ClientTraits, ToolAnswer, ToolHost, ToolSpec,
+};
 use openadapt_agent::mcp::{ServerFace, log, process};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Map, Value, json};
@@ -72,7 +74,7 @@ impl ToolHost for Host {
         }]
     }
 
-    fn call<'a>(&'a self, name: &'a str, _: Map<String, Value>, _: ClientTraits) -> AnswerFuture<'a> {
+    fn call<'a>(&'a self, name: &'a str, _: Map<String, Value>, _: CallContext) -> AnswerFuture<'a> {
         Box::pin(async move {
             match name {
                 "big" => ToolAnswer::Object(Map::from_iter([("x".to_owned(), json!("x".repeat(20_000)))])),

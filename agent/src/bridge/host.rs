@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::time::Duration;
 
 use serde_json::{Map, Value};
 
@@ -43,7 +44,51 @@ pub enum ToolAnswer {
     Refused(&'static str),
     /// The tool doesn't exist here: a protocol error, -32602.
     UnknownTool,
+    /// A person must say yes first. The transport asks and calls the tool again with the same arguments and the answer.
+    Ask(Form),
 }
+
+/// What a person is asked: one sentence or two, and one box to tick.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Form {
+    /// Fixed copy and opaque ids.
+    pub message: String,
+    /// Stands at the box.
+    pub field_title: &'static str,
+    /// What a yes is good for: the action, its item, the item's digest. It comes back with the answer.
+    pub binding: String,
+}
+
+/// What became of a form, and what it was about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FormAnswer {
+    pub given: FormOutcome,
+    /// The binding of the form that was shown.
+    pub binding: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FormOutcome {
+    /// Accepted with the box ticked. Nothing else is a yes.
+    Confirmed,
+    /// Accepted, but the box isn't ticked, is missing, or isn't a boolean.
+    NotConfirmed,
+    Declined,
+    Cancelled,
+    /// Nobody answered in time, or the client couldn't put the question.
+    Unanswered,
+}
+
+/// What comes with a call besides its arguments.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CallContext {
+    pub client: ClientTraits,
+    /// `None` at the first call of a tool.
+    pub answer: Option<FormAnswer>,
+}
+
+/// How long a person has for a form, where nobody says otherwise.
+pub const FORM_LIMIT: Duration = Duration::from_secs(10 * 60);
 
 pub type AnswerFuture<'a> = Pin<Box<dyn Future<Output = ToolAnswer> + Send + 'a>>;
 
@@ -60,6 +105,11 @@ pub trait ToolHost: Send + Sync + 'static {
         self.tools(client).iter().any(|tool| tool.name == name && tool.output_schema.is_some())
     }
 
+    /// How long a person has for a form.
+    fn form_limit(&self) -> Duration {
+        FORM_LIMIT
+    }
+
     /// Answers one call. Dropping the future gives up waiting; it never stops work that was begun.
-    fn call<'a>(&'a self, name: &'a str, arguments: Map<String, Value>, client: ClientTraits) -> AnswerFuture<'a>;
+    fn call<'a>(&'a self, name: &'a str, arguments: Map<String, Value>, cx: CallContext) -> AnswerFuture<'a>;
 }

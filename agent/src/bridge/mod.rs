@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use crate::runs::StoreError;
 use crate::service::Service;
 use arguments::{GetRunArguments, RunWorkflowArguments, nothing_more};
-use host::{AnswerFuture, ClientTraits, ToolAnswer, ToolHost, ToolSpec};
+use host::{AnswerFuture, CallContext, ClientTraits, ToolAnswer, ToolHost, ToolSpec};
 
 const INSTRUCTIONS: &str = "OpenAdapt enters data in an app on this computer and checks that it was saved. Call list_workflows, then \
     run_workflow with the inputs it asks for and a request_id of your own. Use the same request_id whenever you repeat the same piece \
@@ -76,7 +76,7 @@ impl ToolHost for Bridge {
         [tools::list_workflows()].into_iter().chain(runs).chain([tools::get_run()]).collect()
     }
 
-    fn call<'a>(&'a self, name: &'a str, arguments: Map<String, Value>, _client: ClientTraits) -> AnswerFuture<'a> {
+    fn call<'a>(&'a self, name: &'a str, arguments: Map<String, Value>, _cx: CallContext) -> AnswerFuture<'a> {
         Box::pin(self.dispatch(name, arguments))
     }
 }

@@ -9,6 +9,14 @@ use crate::bridge::host::ToolSpec;
 pub const FAILED_SAFELY: &str =
     "The tool stopped on an internal fault and failed safely. The operator finds more in the server's own log.";
 
+/// For a client that declared no forms.
+pub const NO_FORMS: &str = "This tool needs a yes from the person at the computer, and this client can't show the form that \
+    asks for it. Nothing was submitted.";
+
+/// For a `requestState` that is forged, spent, or of another call or process, and for an answer that comes without one.
+pub const FORM_NOT_OPEN: &str = "The answer belongs to no form that is open for this call, so nothing was submitted. Call the \
+    tool again without requestState and inputResponses, and the person is asked again.";
+
 /// `structuredContent` is for tools with an output schema only.
 pub fn object(object: Map<String, Value>, has_output_schema: bool) -> CallToolResult {
     let object = Value::Object(object);

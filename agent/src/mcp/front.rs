@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use tokio::io::AsyncRead;
 use tokio::time::timeout;
 
+use super::asking::Asking;
 use super::closing::{Closing, Ended};
 use super::desk::{BatchId, Desk, DeskId};
 use super::envelope::{self, ClientId, Fault, Incoming, Message, Refusal};
@@ -37,6 +38,7 @@ pub struct Front<R> {
     lines: LineReader<R>,
     hangup: Hangup,
     outbox: Outbox,
+    asking: Asking,
     closing: Closing,
     called_off: Arc<AtomicBool>,
     desk: Desk,
@@ -57,11 +59,12 @@ enum Phase {
 }
 
 impl<R: AsyncRead + Send + Unpin> Front<R> {
-    pub fn new(reader: R, hangup: Hangup, outbox: Outbox, closing: Closing) -> Self {
+    pub fn new(reader: R, hangup: Hangup, outbox: Outbox, asking: Asking, closing: Closing) -> Self {
         Self {
             lines: LineReader::new(reader),
             hangup,
             outbox,
+            asking,
             closing,
             called_off: Arc::default(),
             desk: Desk::default(),
@@ -153,7 +156,7 @@ impl<R: AsyncRead + Send + Unpin> Front<R> {
                 }
             }
             Ok(Message::Notification { method, params }) => self.notification(&method, params),
-            Ok(Message::Reply(reply)) => self.hand_over(reply),
+            Ok(Message::Reply(reply)) => self.asking.settle(&reply),
             Err(refusal) => self.refuse(batch, refusal),
         }
     }
@@ -190,6 +193,7 @@ impl<R: AsyncRead + Send + Unpin> Front<R> {
         }
         let id = params.as_ref().and_then(|params| params.get("requestId")).and_then(ClientId::read);
         let Some(DeskId(number)) = id.and_then(|id| self.desk.cancellable(&id)) else { return };
+        self.asking.call_off(&RequestId::Number(number));
         if let Some(batch) = self.desk.settle(DeskId(number)).and_then(|open| open.batch) {
             self.add_to_batch(batch, None);
         }

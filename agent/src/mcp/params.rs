@@ -65,7 +65,10 @@ impl Method {
                 Some(Value::String(_)) => Err(Fault::CURSOR),
                 Some(_) => Err(Fault::PARAMS),
             },
-            Self::CallTool => self.typed::<CallToolRequest>(with_meta(meta, call(params)?)).map(Into::into),
+            Self::CallTool => {
+                let params = call(params, is_modern(&meta))?;
+                self.typed::<CallToolRequest>(with_meta(meta, params)).map(Into::into)
+            }
         }
     }
 
@@ -87,13 +90,21 @@ fn initialize(params: &Map<String, Value>) -> Result<Value, Fault> {
     }))
 }
 
-fn call(mut params: Map<String, Value>) -> Result<Value, Fault> {
-    let Some(Value::String(name)) = params.remove("name") else { return Err(Fault::PARAMS) };
-    match params.remove("arguments") {
-        None => Ok(json!({ "name": name })),
-        Some(Value::Object(arguments)) => Ok(json!({ "name": name, "arguments": arguments })),
-        Some(_) => Err(Fault::PARAMS),
+fn call(mut params: Map<String, Value>, is_modern: bool) -> Result<Value, Fault> {
+    let Some(name @ Value::String(_)) = params.remove("name") else { return Err(Fault::PARAMS) };
+    let mut call = Map::from_iter([("name".to_owned(), name)]);
+    for (key, is_known, is_fit) in [
+        ("arguments", true, Value::is_object as fn(&Value) -> bool),
+        ("inputResponses", is_modern, Value::is_object),
+        ("requestState", is_modern, Value::is_string),
+    ] {
+        match params.remove(key) {
+            Some(value) if is_known && is_fit(&value) => drop(call.insert(key.to_owned(), value)),
+            Some(_) if is_known => return Err(Fault::PARAMS),
+            _ => {}
+        }
     }
+    Ok(Value::Object(call))
 }
 
 fn meta(params: &Map<String, Value>) -> Result<Option<Map<String, Value>>, Fault> {

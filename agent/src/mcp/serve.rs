@@ -9,6 +9,7 @@ use rmcp::ServiceExt;
 use rmcp::model::{Implementation, ProtocolVersion, ServerCapabilities, ServerConfig};
 use tokio::time::timeout;
 
+use super::asking::Asking;
 use super::closing::{Closing, Ended};
 use super::front::Front;
 use super::outbox;
@@ -51,8 +52,10 @@ pub async fn serve<H: ToolHost>(
 ) -> Ended {
     let closing = Closing::default();
     let (outbox, writing) = outbox::open(wire.writer, closing.clone());
-    let front = Front::new(wire.reader, wire.hangup, outbox.clone(), closing.clone()).until(wire.called_off);
-    let service = HostService::new(Arc::clone(&host), config(&*host, face));
+    let asking = Asking::new(outbox.clone());
+    let front =
+        Front::new(wire.reader, wire.hangup, outbox.clone(), asking.clone(), closing.clone()).until(wire.called_off);
+    let service = HostService::new(Arc::clone(&host), config(&*host, face), asking);
     {
         let mut session = pin!(async {
             // Either ends by `closing`, which knows the reason.

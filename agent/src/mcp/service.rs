@@ -16,6 +16,8 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::Value;
 
 use super::answer;
+use super::asking::Asking;
+use super::consent::{Call, Consent, Step, Way};
 use super::envelope::Fault;
 use crate::bridge::host::{ClientTraits, ToolAnswer, ToolHost};
 
@@ -25,8 +27,8 @@ pub struct HostService<H> {
 }
 
 impl<H: ToolHost> HostService<H> {
-    pub fn new(host: Arc<H>, config: ServerConfig) -> Self {
-        Self { handler: Handler { host, config } }
+    pub fn new(host: Arc<H>, config: ServerConfig, asking: Asking) -> Self {
+        Self { handler: Handler { host, config, consent: Consent::new(asking) } }
     }
 
     async fn answer(
@@ -60,9 +62,9 @@ impl<H: ToolHost> Service<RoleServer> for HostService<H> {
         let cancelled = context.ct.clone();
         tokio::select! {
             biased;
-            answer = unpanicked(self.answer(request, context)) => answer.unwrap_or_else(|_| Err(internal())),
-            // The answer of a cancelled request goes nowhere.
+            // Before anything else, so that a yes that comes after it is none. The answer goes nowhere.
             () = cancelled.cancelled() => Err(internal()),
+            answer = unpanicked(self.answer(request, context)) => answer.unwrap_or_else(|_| Err(internal())),
         }
     }
 
@@ -82,6 +84,7 @@ impl<H: ToolHost> Service<RoleServer> for HostService<H> {
 struct Handler<H> {
     host: Arc<H>,
     config: ServerConfig,
+    consent: Consent,
 }
 
 impl<H: ToolHost> ServerHandler for Handler<H> {
@@ -103,16 +106,24 @@ impl<H: ToolHost> ServerHandler for Handler<H> {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let client = client_traits(&context);
-        let work = async {
-            match self.host.call(&params.name, params.arguments.unwrap_or_default(), client).await {
-                ToolAnswer::Object(object) => {
-                    Ok(answer::object(object, self.host.has_output_schema(&params.name, client)))
-                }
-                ToolAnswer::Refused(sentence) => Ok(answer::refused(sentence)),
-                ToolAnswer::UnknownTool => Err(ErrorData::from(Fault::TOOL)),
-            }
+        let CallToolRequestParams { name, arguments, input_responses: responses, request_state: state, .. } = params;
+        let call = Call { host: &*self.host, name: &name, arguments: arguments.unwrap_or_default(), client };
+        let way = if context.protocol_version().is_some_and(|version| !version.has_initialize()) {
+            Way::Modern { state, responses }
+        } else {
+            Way::Legacy { call: context.id }
         };
-        let result = unpanicked(work).await.unwrap_or_else(|_| Ok(answer::refused(answer::FAILED_SAFELY)))?;
+        let answer = match unpanicked(self.consent.call(call, way)).await {
+            Ok(Step::Answered(answer)) => answer,
+            Ok(Step::InputRequired(question)) => return Ok(CallToolResponse::InputRequired(question)),
+            Err(_) => ToolAnswer::Refused(answer::FAILED_SAFELY),
+        };
+        let result = match answer {
+            ToolAnswer::Object(object) => answer::object(object, self.host.has_output_schema(&name, client)),
+            ToolAnswer::Refused(sentence) => answer::refused(sentence),
+            ToolAnswer::UnknownTool => return Err(Fault::TOOL.into()),
+            ToolAnswer::Ask(_) => answer::refused(answer::FAILED_SAFELY),
+        };
         Ok(CallToolResponse::Complete(result))
     }
 }

@@ -4,6 +4,8 @@
 
 mod calls;
 mod ending;
+mod forms;
+mod forms_modern;
 mod frames;
 mod lifecycles;
 mod pressure;

@@ -1,11 +1,13 @@
 //! A fake bridge, and a client that writes and reads raw lines.
 
 use std::future::pending;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use openadapt_agent::bridge::host::{Annotations, AnswerFuture, ClientTraits, ToolAnswer, ToolHost, ToolSpec};
+use openadapt_agent::bridge::host::{
+    Annotations, AnswerFuture, CallContext, ClientTraits, Form, FormAnswer, FormOutcome, ToolAnswer, ToolHost, ToolSpec,
+};
 use openadapt_agent::mcp::{Ended, ServerFace, Wire, serve};
 use serde_json::{Map, Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
@@ -26,6 +28,10 @@ pub struct FakeHost {
     pub waiting_changed: Arc<Notify>,
     /// Lets every call of `wait` answer.
     pub release: Arc<Notify>,
+    /// What the tools that ask were told, in order.
+    answers: Mutex<Vec<FormAnswer>>,
+    /// The arguments of each call that a person said yes to.
+    submitted: Mutex<Vec<Value>>,
 }
 
 struct Waiting(Arc<AtomicUsize>, Arc<Notify>);
@@ -49,6 +55,33 @@ impl FakeHost {
             }
         };
         timeout(DEADLINE, reached).await.expect("the number of waiting calls is reached");
+    }
+
+    pub fn given(&self) -> Vec<FormOutcome> {
+        self.answers.lock().expect("no panic").iter().map(|answer| answer.given).collect()
+    }
+
+    pub fn bindings(&self) -> Vec<String> {
+        self.answers.lock().expect("no panic").iter().map(|answer| answer.binding.clone()).collect()
+    }
+
+    pub fn submitted(&self) -> Vec<Value> {
+        self.submitted.lock().expect("no panic").clone()
+    }
+
+    fn told(&self, arguments: Map<String, Value>, answer: FormAnswer) -> ToolAnswer {
+        let given = answer.given;
+        self.answers.lock().expect("no panic").push(answer);
+        match given {
+            FormOutcome::Confirmed => {
+                self.submitted.lock().expect("no panic").push(Value::Object(arguments));
+                ToolAnswer::Object(Map::from_iter([("decided".to_owned(), json!(true))]))
+            }
+            FormOutcome::NotConfirmed => ToolAnswer::Refused("Not confirmed."),
+            FormOutcome::Declined => ToolAnswer::Refused("Declined."),
+            FormOutcome::Cancelled => ToolAnswer::Refused("Cancelled."),
+            FormOutcome::Unanswered => ToolAnswer::Refused("Unanswered."),
+        }
     }
 }
 
@@ -79,9 +112,18 @@ impl ToolHost for FakeHost {
         tools
     }
 
-    fn call<'a>(&'a self, name: &'a str, arguments: Map<String, Value>, _: ClientTraits) -> AnswerFuture<'a> {
+    fn call<'a>(&'a self, name: &'a str, arguments: Map<String, Value>, cx: CallContext) -> AnswerFuture<'a> {
         Box::pin(async move {
             match name {
+                "ask" | "ask-too" => match cx.answer {
+                    None => ToolAnswer::Ask(form(&arguments)),
+                    Some(answer) => self.told(arguments, answer),
+                },
+                "ask-for-ever" => ToolAnswer::Ask(form(&arguments)),
+                "ask-and-panic" => match cx.answer {
+                    None => ToolAnswer::Ask(form(&arguments)),
+                    Some(_) => panic!("a value that nobody may see"),
+                },
                 "echo" | "plain" => ToolAnswer::Object(arguments),
                 "refuse" => ToolAnswer::Refused("No such thing today."),
                 "panic" => panic!("a value that nobody may see"),
@@ -100,6 +142,14 @@ impl ToolHost for FakeHost {
                 _ => ToolAnswer::UnknownTool,
             }
         })
+    }
+}
+
+fn form(arguments: &Map<String, Value>) -> Form {
+    Form {
+        message: "Stop this run for good?".to_owned(),
+        field_title: "Yes, stop it",
+        binding: format!("stop {}", arguments.get("item").unwrap_or(&Value::Null)),
     }
 }
 
