@@ -25,16 +25,15 @@ fn answered_once(evidence: &Evidence, verdict: Verdict) -> Verdict {
     let asked = asked(evidence);
     let mut answers: HashMap<(String, String), Vec<usize>> = HashMap::new();
     for (index, frame) in evidence.frames.iter().enumerate().filter(|(_, frame)| frame.way == Way::Received) {
-        let Some(message) = evidence.message(index).filter(|message| message.get("method").is_none()) else { continue };
-        if !message.is_object() {
-            continue;
-        }
-        verdict.saw();
-        match message.get("id") {
-            Some(id) => answers.entry((frame.server.clone(), id.to_string())).or_default().push(index),
-            None if evidence.frames.iter().any(|frame| frame.raw) => {}
-            None => {
-                verdict.fails("an answer with the id of a request", "an answer without an id", [Cite::Frame(index)])
+        let answering = |message: &Value| message.is_object() && message.get("method").is_none();
+        for message in evidence.messages(index).into_iter().filter(answering) {
+            verdict.saw();
+            match message.get("id") {
+                Some(id) => answers.entry((frame.server.clone(), id.to_string())).or_default().push(index),
+                None if evidence.frames.iter().any(|frame| frame.raw) => {}
+                None => {
+                    verdict.fails("an answer with the id of a request", "an answer without an id", [Cite::Frame(index)])
+                }
             }
         }
     }
@@ -66,12 +65,7 @@ fn asked(evidence: &Evidence) -> HashMap<(String, String), usize> {
         *asked.entry((exchange.server.clone(), exchange.id.to_string())).or_default() += 1;
     }
     for (index, frame) in evidence.frames.iter().enumerate().filter(|(_, frame)| frame.raw) {
-        let messages = match evidence.message(index) {
-            Some(Value::Array(batch)) => batch,
-            Some(message) => vec![message],
-            None => Vec::new(),
-        };
-        for id in messages.iter().filter_map(|message| message.get("id")) {
+        for id in evidence.messages(index).iter().filter_map(|message| message.get("id")) {
             *asked.entry((frame.server.clone(), id.to_string())).or_default() += 1;
         }
     }

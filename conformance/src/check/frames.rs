@@ -30,14 +30,34 @@ fn frames(evidence: &Evidence, verdict: Verdict) -> Verdict {
         if cut_off {
             continue;
         }
-        if let Some(problem) = problem_of(frame, server.is_some_and(|server| server.modern)) {
+        let era = match server {
+            Some(server) if server.modern => Era::Modern,
+            Some(server) if takes_batches(evidence, &server.name) => Era::Batches,
+            _ => Era::Legacy,
+        };
+        if let Some(problem) = problem_of(frame, era) {
             verdict.fails("one protocol message on a line", problem, [Cite::Frame(index)]);
         }
     }
     verdict
 }
 
-fn problem_of(frame: &Frame, modern: bool) -> Option<String> {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Era {
+    Modern,
+    Legacy,
+    /// 2025-03-26, the only version with batches.
+    Batches,
+}
+
+/// The server answered initialize with the one version that has batches.
+fn takes_batches(evidence: &Evidence, server: &str) -> bool {
+    let answers = (0..evidence.frames.len()).filter(|index| evidence.frames[*index].server == server);
+    let mut versions = answers.filter_map(|index| evidence.message(index)?.pointer("/result/protocolVersion").cloned());
+    versions.any(|version| version == "2025-03-26")
+}
+
+fn problem_of(frame: &Frame, era: Era) -> Option<String> {
     if !frame.utf8 {
         return Some("the line is not UTF-8".into());
     }
@@ -50,11 +70,17 @@ fn problem_of(frame: &Frame, modern: bool) -> Option<String> {
     if frame.text.contains(['\u{2028}', '\u{2029}']) {
         return Some("the line holds a raw U+2028 or U+2029, where some clients split it".into());
     }
-    let message = match serde_json::from_str::<Value>(&frame.text) {
-        Ok(Value::Object(message)) => message,
-        Ok(other) => return Some(format!("no JSON object: {other}")),
-        Err(_) => return Some("the line is not JSON".into()),
-    };
+    match serde_json::from_str::<Value>(&frame.text) {
+        Ok(Value::Array(batch)) if era == Era::Batches && !batch.is_empty() => {
+            batch.iter().find_map(|message| problem_of_message(message, era))
+        }
+        Ok(message) => problem_of_message(&message, era),
+        Err(_) => Some("the line is not JSON".into()),
+    }
+}
+
+fn problem_of_message(message: &Value, era: Era) -> Option<String> {
+    let Some(message) = message.as_object() else { return Some(format!("no JSON object: {message}")) };
     if message.get("jsonrpc") != Some(&Value::from("2.0")) {
         return Some("jsonrpc is not \"2.0\"".into());
     }
@@ -64,7 +90,9 @@ fn problem_of(frame: &Frame, modern: bool) -> Option<String> {
     }
     match (message.get("method"), message.get("result"), message.get("error")) {
         (Some(Value::String(method)), None, None) => match id {
-            Some(_) if modern => Some(format!("a request from the server, {method}, which this era doesn't have")),
+            Some(_) if era == Era::Modern => {
+                Some(format!("a request from the server, {method}, which this era doesn't have"))
+            }
             Some(_) if !SERVER_REQUESTS.contains(&method.as_str()) => {
                 Some(format!("a request from the server: {method}"))
             }
@@ -116,6 +144,19 @@ mod tests {
             receive(&mut evidence, &good.to_string());
         }
         holds(&FRAMES, &evidence);
+    }
+
+    #[test]
+    fn a_batch_is_a_frame_in_the_one_version_that_has_them() {
+        let mut evidence = saved();
+        let batch = r#"[{"jsonrpc":"2.0","id":"raw-1","result":{}},{"jsonrpc":"2.0","id":"raw-2","result":{}}]"#;
+        receive(&mut evidence, batch);
+        fails(&FRAMES, &evidence);
+        let hello = evidence.exchanges[0].answer.unwrap();
+        evidence.frames[hello].text = evidence.frames[hello].text.replace("2025-11-25", "2025-03-26");
+        holds(&FRAMES, &evidence);
+        receive(&mut evidence, "[]");
+        fails(&FRAMES, &evidence);
     }
 
     #[test]

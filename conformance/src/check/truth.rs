@@ -74,15 +74,32 @@ fn judge(evidence: &Evidence, verdict: &mut Verdict, claim: &Claim<'_>) {
     if changed == "no" && !bound.is_empty() {
         verdict.fails_at(step, "\"no\" only where nothing was saved", saves(bound.len()), cites(bound));
     }
-    if claim.object.get("safe_to_retry") == Some(&Value::Bool(true)) {
-        let runs = runs_of(evidence, word("request_id"));
-        let mut earlier = effects_of(evidence, |line_run| runs.iter().any(|run| run == line_run));
-        earlier.retain(|line| *line < claim.journal);
+    let retryable = claim.object.get("safe_to_retry") == Some(&Value::Bool(true));
+    if retryable && !BEFORE_THE_GATE.contains(&word("reason")) {
+        let earlier = earlier_effects(evidence, word("request_id"), run);
         if !earlier.is_empty() {
-            let actual = format!("{} under this request", saves(earlier.len()));
-            verdict.fails_at(step, "safe to retry only where nothing was saved", actual, cites(&earlier));
+            let actual = format!("{} in an earlier attempt", saves(earlier.len()));
+            verdict.fails_at(step, "safe to retry only where no earlier attempt saved", actual, cites(&earlier));
         }
     }
+}
+
+/// Reasons that are found before it is known which request this is: they say nothing about earlier attempts.
+const BEFORE_THE_GATE: &[&str] = &["invalid_input", "unknown_workflow", "workflow_unavailable", "runs_disabled"];
+
+/// Saves of other runs under the same request that stood before this run began: before its start, or before it was first told of.
+fn earlier_effects(evidence: &Evidence, request: &str, run: &str) -> Vec<usize> {
+    let launched = evidence.journal.iter().position(|line| line.is_launch() && line.run_id() == Some(run));
+    let told = || {
+        let mut answers = evidence.tool_results();
+        let first = answers.find(|(_, object)| object.get("run_id").and_then(Value::as_str) == Some(run));
+        first.and_then(|(exchange, _)| evidence.frames.get(exchange.answer?)).map_or(0, |frame| frame.journal)
+    };
+    let began = launched.unwrap_or_else(told);
+    let runs = runs_of(evidence, request);
+    let mut effects = effects_of(evidence, |other| other != run && runs.iter().any(|known| known == other));
+    effects.retain(|line| *line < began);
+    effects
 }
 
 fn saves(count: usize) -> String {
@@ -108,7 +125,7 @@ pub fn runs_of(evidence: &Evidence, request: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample::{fails, holds, saved, set_result};
+    use super::super::sample::{call_again, fails, holds, launch_line, saved, set_result};
     use super::*;
     use serde_json::json;
 
@@ -163,14 +180,34 @@ mod tests {
         holds(&TRUTH, &evidence);
     }
 
+    /// The saved run, and a second attempt of the same request that says it may be retried.
+    fn retried(reason: &str) -> Evidence {
+        let mut evidence = saved();
+        call_again(&mut evidence, "run-second");
+        let frame = evidence.exchanges[3].answer.unwrap();
+        let mut answer = evidence.message(frame).unwrap();
+        let changes =
+            json!({"outcome": "did_not_run", "record_changed": "no", "safe_to_retry": true, "reason": reason});
+        crate::run::bundle::merge_patch(&mut answer["result"]["structuredContent"], &changes);
+        evidence.frames[frame].text = answer.to_string();
+        evidence
+    }
+
     #[test]
     fn safe_to_retry_fails_when_an_earlier_attempt_saved() {
-        let mut evidence = saved();
-        set_result(&mut evidence, "outcome", json!("not_sure_if_saved"));
-        set_result(&mut evidence, "record_changed", json!("unknown"));
+        assert!(fails(&TRUTH, &retried("platform_error"))[0].actual.contains("earlier attempt"));
+    }
+
+    #[test]
+    fn safe_to_retry_holds_where_the_save_came_with_a_later_attempt() {
+        let mut evidence = retried("platform_error");
+        evidence.journal.insert(0, launch_line("run-second"));
         holds(&TRUTH, &evidence);
-        set_result(&mut evidence, "safe_to_retry", json!(true));
-        fails(&TRUTH, &evidence);
+    }
+
+    #[test]
+    fn a_refusal_before_the_gate_says_nothing_about_earlier_attempts() {
+        holds(&TRUTH, &retried("invalid_input"));
     }
 
     #[test]

@@ -225,6 +225,15 @@ impl Evidence {
         })
     }
 
+    /// The messages of a line: one, or those of a batch.
+    pub fn messages(&self, frame: usize) -> Vec<Value> {
+        match self.message(frame) {
+            Some(Value::Array(batch)) => batch,
+            Some(message) => vec![message],
+            None => Vec::new(),
+        }
+    }
+
     pub fn server(&self, name: &str) -> Option<&ServerSeen> {
         self.servers.iter().rev().find(|server| server.name == name)
     }

@@ -187,12 +187,10 @@ impl Acting<'_, '_> {
         match transcript.until(self.world.limit(), find).await {
             Ok(line) => Ok(Seen::Journal { line }),
             Err(_) => {
-                let (cause, detail) = if transcript.journal().iter().any(|line| line.is_launch()) {
-                    (StopCause::Engine, "Flow was started, and never came to that point")
-                } else {
-                    (StopCause::AgentSilent, "Flow was never started")
-                };
-                Err(self.stopped(cause, &format!("the journal event {:?}", wait.event), detail))
+                let launched = transcript.journal().iter().any(|line| line.is_launch());
+                let detail =
+                    if launched { "Flow was started, and never came to that point" } else { "Flow was never started" };
+                Err(self.stopped(StopCause::AgentSilent, &format!("the journal event {:?}", wait.event), detail))
             }
         }
     }

@@ -1,6 +1,5 @@
 //! One scenario from its first folder to its last process.
 
-use std::cell::Cell;
 use std::fs;
 use std::time::{Duration, Instant};
 
@@ -67,8 +66,10 @@ pub async fn start(world: &World<'_>, name: &str, plan: &ServerPlan, step: Optio
 
 async fn collect(world: &World<'_>, evidence: &mut Evidence) {
     let servers: Vec<_> = world.servers.borrow().iter().map(|(server, _)| server.clone()).collect();
-    for server in &servers {
-        close(server).await;
+    let running: Vec<_> = servers.iter().filter(|server| server.exit().is_none()).collect();
+    running.iter().for_each(|server| server.close_stdin());
+    for server in running {
+        end(server).await;
     }
     let after = world.variables.borrow_mut().resolve(&world.scenario.after);
     match after {
@@ -77,8 +78,12 @@ async fn collect(world: &World<'_>, evidence: &mut Evidence) {
             evidence.stopped.get_or_insert_with(|| stop_of(&error.into(), None, "the values of [after]"));
         }
     }
-    evidence.leftovers = leftovers(world, &evidence.after).await;
-    process::kill_all(&world.folders.home);
+    let may_live = evidence.after.still_running || evidence.stopped.is_some();
+    evidence.leftovers = if may_live { Vec::new() } else { leftovers(world).await };
+    if may_live || !evidence.leftovers.is_empty() {
+        process::kill_all(&world.folders.home);
+    }
+    world.swept.set(true);
     for server in &servers {
         let seen = server.seen().await;
         evidence.servers.push(seen);
@@ -90,12 +95,9 @@ async fn collect(world: &World<'_>, evidence: &mut Evidence) {
     evidence.canaries = world.variables.borrow().canaries().clone();
 }
 
-async fn close(server: &Server) {
-    if server.exit().is_some() {
-        return;
-    }
+/// Waits for a server whose stdin was closed.
+async fn end(server: &Server) {
     let by_scenario = server.end.get() == Some(ServerEnd::ByScenario);
-    server.close_stdin();
     let ended = server.ended(CLOSING).await.is_ok();
     if !by_scenario {
         server.end.set(Some(if ended { ServerEnd::Closed } else { ServerEnd::Hung }));
@@ -106,7 +108,7 @@ async fn close(server: &Server) {
 }
 
 /// Lets go of what the script itself holds, then gives every process of the world time to end.
-async fn leftovers(world: &World<'_>, after: &After) -> Vec<Leftover> {
+async fn leftovers(world: &World<'_>) -> Vec<Leftover> {
     let names: Vec<String> = world
         .transcript
         .journal()
@@ -118,16 +120,11 @@ async fn leftovers(world: &World<'_>, after: &After) -> Vec<Leftover> {
         // A control folder that can't be written shows itself as a process that is left.
         let _written = fs::write(world.folders.control.join(format!("release-{name}")), "");
     }
-    if after.still_running {
-        return Vec::new();
-    }
-    let found = Cell::new(Vec::new());
     let all_gone = async {
         loop {
             let alive = process::of_world(&world.folders.home);
-            let Some(first) = alive.first().map(|process| process.pid) else { return };
-            found.set(alive);
-            if process::ended(first).await.is_err() {
+            let Some(first) = alive.first() else { return };
+            if process::ended(first.pid).await.is_err() {
                 return;
             }
             // Its parent may not have taken notice yet; the next look must not spin on it.

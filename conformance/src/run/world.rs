@@ -1,6 +1,6 @@
 //! One scenario's temporary folder, its processes and its record.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
@@ -39,6 +39,8 @@ pub struct World<'a> {
     pub planted: RefCell<Vec<SeenFile>>,
     pub forms: Forms,
     pub folders: Folders,
+    /// No process of this world lives any more: nothing is left to end when it is dropped.
+    pub swept: Cell<bool>,
     follower: JoinHandle<io::Result<()>>,
     /// Removed when the world is dropped.
     _folder: TempDir,
@@ -78,6 +80,7 @@ impl<'a> World<'a> {
             planted: RefCell::default(),
             forms: Forms::default(),
             folders,
+            swept: Cell::new(false),
             follower,
             _folder: folder,
         };
@@ -217,7 +220,9 @@ impl<'a> World<'a> {
 impl Drop for World<'_> {
     fn drop(&mut self) {
         self.follower.abort();
-        process::kill_all(&self.folders.home);
+        if !self.swept.get() {
+            process::kill_all(&self.folders.home);
+        }
     }
 }
 

@@ -8,6 +8,7 @@ pub mod id;
 pub mod model;
 pub mod select;
 pub mod source;
+pub mod verbs;
 
 pub use action::Action;
 pub use id::{RequirementId, ScenarioId};

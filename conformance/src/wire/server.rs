@@ -204,6 +204,8 @@ impl Server {
 
     /// What is known of it, when all is over.
     pub async fn seen(&self) -> ServerSeen {
+        // Its last lines may still be in the pipe. A child that it left behind may hold the pipe open: that isn't waited for.
+        let _held_open = self.transcript.until(Duration::from_millis(200), || self.is_silent().then_some(())).await;
         let task = self.stderr_task.borrow_mut().take();
         if let Some(mut task) = task
             && timeout(Duration::from_millis(200), &mut task).await.is_err()
