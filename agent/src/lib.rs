@@ -1,5 +1,6 @@
 //! openadapt-agent: what a calling agent may know about a save, and nothing else.
 
+pub mod attended;
 pub mod bridge;
 pub mod cli;
 pub mod contract;

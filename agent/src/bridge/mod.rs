@@ -1,6 +1,8 @@
 //! The transport-free half of the server: what tools there are and what a call of one does.
 
 pub mod arguments;
+mod attention;
+mod attention_tools;
 pub mod host;
 mod listing;
 pub mod tools;
@@ -9,9 +11,13 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use crate::cli::ServeOptions;
+use crate::contract::outcome::Mode;
+use crate::refusal::Refusal;
 use crate::runs::StoreError;
 use crate::service::Service;
 use arguments::{GetRunArguments, RunWorkflowArguments, nothing_more};
+use attention::Attention;
 use host::{AnswerFuture, CallContext, ClientTraits, ToolAnswer, ToolHost, ToolSpec};
 
 const INSTRUCTIONS: &str = "OpenAdapt enters data in an app on this computer and checks that it was saved. Call list_workflows, then \
@@ -21,18 +27,21 @@ const INSTRUCTIONS: &str = "OpenAdapt enters data in an app on this computer and
     nothing, and safe_to_retry says whether to call again. While the outcome is running, call get_run. Tell the user what_happened, and \
     call nothing but done a success.";
 const READ_ONLY_INSTRUCTIONS: &str = " This server only lists workflows and reads runs; it starts none.";
+const ATTENTION_INSTRUCTIONS: &str = " list_needs_attention tells which runs wait for a person.";
+const DECISION_INSTRUCTIONS: &str = " The decision tools ask the person at the computer; only that person decides.";
 
 /// The bridge: registration and dispatch.
 pub struct Bridge {
     service: Arc<Service>,
+    attention: Attention,
 }
 
 impl Bridge {
-    pub fn new(service: Arc<Service>) -> Self {
-        Self { service }
+    pub fn open(service: Arc<Service>, options: &ServeOptions) -> Result<Self, Refusal> {
+        Ok(Self { attention: Attention::open(Arc::clone(&service), options)?, service })
     }
 
-    async fn dispatch(&self, name: &str, arguments: Map<String, Value>) -> ToolAnswer {
+    async fn dispatch(&self, name: &str, arguments: Map<String, Value>, cx: CallContext) -> ToolAnswer {
         match name {
             tools::LIST_WORKFLOWS => match nothing_more(&arguments) {
                 Ok(()) => ToolAnswer::Object(listing::workflows(&self.service)),
@@ -54,7 +63,7 @@ impl Bridge {
                 },
                 Err(_) => ToolAnswer::Refused(tools::GET_RUN_USAGE),
             },
-            _ => ToolAnswer::UnknownTool,
+            _ => self.attention.call(name, arguments, cx).await.unwrap_or(ToolAnswer::UnknownTool),
         }
     }
 }
@@ -67,16 +76,18 @@ fn refused_for(fault: &StoreError, sentence: &'static str) -> ToolAnswer {
 
 impl ToolHost for Bridge {
     fn instructions(&self) -> String {
-        let more = if self.service.runs_enabled() { "" } else { READ_ONLY_INSTRUCTIONS };
-        format!("{INSTRUCTIONS}{more}")
+        let runs = if self.service.runs_enabled() { "" } else { READ_ONLY_INSTRUCTIONS };
+        let decisions = if self.service.mode() == Mode::Attended { DECISION_INSTRUCTIONS } else { "" };
+        format!("{INSTRUCTIONS}{runs}{ATTENTION_INSTRUCTIONS}{decisions}")
     }
 
-    fn tools(&self, _client: ClientTraits) -> Vec<ToolSpec> {
+    fn tools(&self, client: ClientTraits) -> Vec<ToolSpec> {
         let runs = self.service.runs_enabled().then(tools::run_workflow);
-        [tools::list_workflows()].into_iter().chain(runs).chain([tools::get_run()]).collect()
+        let contract = [tools::list_workflows()].into_iter().chain(runs).chain([tools::get_run()]);
+        contract.chain(self.attention.tools(client)).collect()
     }
 
-    fn call<'a>(&'a self, name: &'a str, arguments: Map<String, Value>, _cx: CallContext) -> AnswerFuture<'a> {
-        Box::pin(self.dispatch(name, arguments))
+    fn call<'a>(&'a self, name: &'a str, arguments: Map<String, Value>, cx: CallContext) -> AnswerFuture<'a> {
+        Box::pin(self.dispatch(name, arguments, cx))
     }
 }

@@ -21,7 +21,8 @@ pub const RUN_NOT_READ: &str = "The records of this computer can't be read, so n
     in the server's log; then call again.";
 pub const UNKNOWN_RUN: &str = "This server has no run with that run_id.";
 
-const READ_ONLY: Annotations = Annotations { read_only: true, destructive: false, idempotent: true, open_world: false };
+pub(super) const READ_ONLY: Annotations =
+    Annotations { read_only: true, destructive: false, idempotent: true, open_world: false };
 const RUNS: Annotations = Annotations { read_only: false, destructive: true, idempotent: true, open_world: true };
 
 pub fn list_workflows() -> ToolSpec {

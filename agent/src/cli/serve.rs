@@ -22,12 +22,14 @@ pub fn run(flags: Flags) -> ExitCode {
     if let Err(refusal) = approval_modes_exist(&options.flow) {
         return console::refused(NAME, &refusal);
     }
-    let service = match Service::open(&options) {
-        Ok(service) => service,
+    let opened = Service::open(&options).map(Arc::new);
+    let opened = opened.and_then(|service| Ok((Bridge::open(Arc::clone(&service), &options)?, service)));
+    let (bridge, service) = match opened {
+        Ok(opened) => opened,
         Err(refusal) => return console::refused(NAME, &refusal),
     };
     console::to_stderr(&banner(&options, &service));
-    match mcp::process::serve_stdio(ServerFace::default(), || Arc::new(Bridge::new(Arc::new(service)))) {
+    match mcp::process::serve_stdio(ServerFace::default(), || Arc::new(bridge)) {
         Ok(_) => ExitCode::SUCCESS,
         Err(fault) => console::bug(NAME, &fault.into()),
     }
@@ -49,5 +51,6 @@ fn banner(options: &ServeOptions, service: &Service) -> String {
     let total = service.catalog().iter().count();
     let loadable = service.catalog().iter().filter(|workflow| workflow.available()).count();
     let what = if options.runs_enabled { "runs workflows" } else { "only lists workflows" };
-    format!("openadapt-agent {}: {what}, {loadable} of {total} can be loaded.\n", env!("CARGO_PKG_VERSION"))
+    let decisions = if options.attended.is_some() { ", carries decisions" } else { "" };
+    format!("openadapt-agent {}: {what}{decisions}, {loadable} of {total} can be loaded.\n", env!("CARGO_PKG_VERSION"))
 }

@@ -5,11 +5,14 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 
+use crate::contract::outcome::Mode;
+use crate::flow::bridge::command::{BridgeCommand, Deployment};
 use crate::flow::command::{FlowCommand, FlowSettings};
 use crate::refusal::Refusal;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ModeFlag {
+    Attended,
     Production,
 }
 
@@ -23,7 +26,7 @@ pub enum ApprovalModeFlag {
 
 #[derive(Debug, clap::Args)]
 pub struct Flags {
-    /// How the server works: production serves and runs the workflows of --bundles.
+    /// How the server works: production runs the workflows of --bundles; attended carries a person's decisions on paused runs, too.
     #[arg(long, value_enum)]
     mode: Option<ModeFlag>,
     /// A bundle, or a folder whose sub-folders are bundles.
@@ -32,6 +35,15 @@ pub struct Flags {
     /// Older spelling of --mode production.
     #[arg(long)]
     allow_run: bool,
+    /// Older spelling: carries a person's decisions on paused runs. Runs workflows only with --allow-run.
+    #[arg(long)]
+    allow_attended_actions: bool,
+    /// The command that carries decisions to Flow, as words [default: the command of --flow-cli and the word bridge].
+    #[arg(long, value_name = "WORDS")]
+    flow_bridge: Option<String>,
+    /// Seconds that Flow may take over one decision.
+    #[arg(long, value_name = "SECONDS", default_value_t = 330.0)]
+    flow_bridge_timeout: f64,
     /// Where runs and their records are kept [default: $OPENADAPT_AGENT_RUNS_DIR, else ~/.openadapt/runs].
     #[arg(long, value_name = "DIR")]
     runs_dir: Option<PathBuf>,
@@ -69,6 +81,23 @@ pub struct ServeOptions {
     pub runs_enabled: bool,
     pub flow: FlowCommand,
     pub timeout: Duration,
+    /// Decisions on paused runs are carried, this way.
+    pub attended: Option<AttendedOptions>,
+}
+
+/// How a person's decisions get to Flow.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AttendedOptions {
+    pub bridge: BridgeCommand,
+    /// A deployment is named in which a run could go on.
+    pub wants_live: bool,
+}
+
+impl ServeOptions {
+    /// The mode's word in every result.
+    pub fn mode(&self) -> Mode {
+        if self.attended.is_some() { Mode::Attended } else { Mode::Production }
+    }
 }
 
 /// What the flags are read against.
@@ -92,7 +121,8 @@ impl Surroundings {
 
 impl Flags {
     pub fn resolve(self, around: &Surroundings) -> Result<ServeOptions, Refusal> {
-        let runs_enabled = self.allow_run || self.mode == Some(ModeFlag::Production);
+        let runs_enabled = self.allow_run || self.mode.is_some();
+        let attended = self.allow_attended_actions || self.mode == Some(ModeFlag::Attended);
         let bundles = self.bundles.ok_or_else(|| {
             Refusal::new("no workflows were named", "add --bundles DIR with a folder of compiled workflows")
         })?;
@@ -105,7 +135,7 @@ impl Flags {
         if !runs_enabled && self.approval_mode.is_some() {
             return Err(Refusal::new(
                 "--approval-mode goes with runs, and this server would only list workflows",
-                "add --mode production, or leave --approval-mode out",
+                "add --mode production or attended, or leave --approval-mode out",
             ));
         }
         if !runs_enabled && self.allow_url_override {
@@ -114,10 +144,15 @@ impl Flags {
                 "add --mode production, or leave --allow-url-override out",
             ));
         }
-        let timeout =
-            Duration::try_from_secs_f64(self.timeout).ok().filter(|timeout| !timeout.is_zero()).ok_or_else(|| {
-                Refusal::new("--timeout isn't a number of seconds above zero", "for ten minutes, write --timeout 600")
-            })?;
+        if !attended && self.flow_bridge.is_some() {
+            return Err(Refusal::new(
+                "--flow-bridge goes with attended actions, and this server would carry none",
+                "add --mode attended or --allow-attended-actions, or leave --flow-bridge out",
+            ));
+        }
+        let timeout = seconds(self.timeout, "--timeout", "for ten minutes, write --timeout 600")?;
+        let decision_within =
+            seconds(self.flow_bridge_timeout, "--flow-bridge-timeout", "for a minute, write --flow-bridge-timeout 60")?;
         let settings = FlowSettings {
             url: self.url,
             config: self.config.map(|file| around.current_dir.join(file)),
@@ -128,14 +163,23 @@ impl Flags {
         if settings.config.as_ref().is_some_and(|file| !file.is_file()) {
             return Err(Refusal::new("--config doesn't name a file that exists", "give Flow's deployment file"));
         }
+        let deployment = Deployment { file: settings.config.clone(), url: settings.url.clone() };
+        let flow = FlowCommand::new(&self.flow_cli, settings)?;
+        let bridge = BridgeCommand::new(self.flow_bridge.as_deref(), flow.words(), &deployment, decision_within)?;
         Ok(ServeOptions {
             bundles: around.current_dir.join(bundles),
             runs_dir: runs_dir(self.runs_dir, around)?,
             runs_enabled,
-            flow: FlowCommand::new(&self.flow_cli, settings)?,
+            flow,
             timeout,
+            attended: attended.then_some(AttendedOptions { bridge, wants_live: deployment.file.is_some() }),
         })
     }
+}
+
+fn seconds(given: f64, flag: &str, hint: &str) -> Result<Duration, Refusal> {
+    let length = Duration::try_from_secs_f64(given).ok().filter(|length| !length.is_zero());
+    length.ok_or_else(|| Refusal::new(format!("{flag} isn't a number of seconds above zero"), hint))
 }
 
 fn runs_dir(flag: Option<PathBuf>, around: &Surroundings) -> Result<PathBuf, Refusal> {

@@ -1,8 +1,10 @@
 //! Everything that knows how Flow is started and what it leaves behind. Nothing here decides what a run may be called.
 
 pub mod approval;
+pub mod bridge;
 pub mod canonical;
 pub mod command;
+pub mod hex_text;
 pub mod pause;
 pub mod report;
 pub mod run_dir;

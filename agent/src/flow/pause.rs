@@ -8,6 +8,10 @@ use super::canonical::Tree;
 use super::run_dir::{Found, FoundTree, RunDir};
 use crate::contract::evidence::{Pause, PauseCategory};
 
+pub const PENDING: &str = "pending_escalation.json";
+pub const ENCRYPTED: &str = "pending_escalation.json.enc";
+pub const CAPABILITY: &str = "attended_capability.json";
+pub const KEY: &str = ".attended_capability.key";
 const SIZE_LIMIT: usize = 16 << 20;
 const KEY_LENGTH: usize = 32;
 const UNVERIFIED: Pause = Pause::Open(PauseCategory::Other);
@@ -30,14 +34,23 @@ const TRANSITION: [&str; 10] = [
     "expected_next_transition",
 ];
 
+/// The pending file of a run.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Pending {
+    Nothing,
+    Encrypted,
+    /// It is there and isn't a JSON object that can be read.
+    Unreadable,
+    Tree(Tree),
+}
+
 pub fn read(run_dir: &RunDir) -> Pause {
-    let pending = match run_dir.read_tree("pending_escalation.json", SIZE_LIMIT) {
-        FoundTree::Nothing if run_dir.has("pending_escalation.json.enc") => return UNVERIFIED,
-        FoundTree::Nothing => return Pause::None,
-        FoundTree::Unusable => return UNVERIFIED,
-        FoundTree::Tree(pending) => pending,
+    let pending = match pending(run_dir) {
+        Pending::Nothing => return Pause::None,
+        Pending::Encrypted | Pending::Unreadable => return UNVERIFIED,
+        Pending::Tree(pending) => pending,
     };
-    if !is_signed_for(run_dir, &pending) {
+    if !signed_capability(run_dir).is_some_and(|capability| binds(&capability, &pending)) {
         return UNVERIFIED;
     }
     let category =
@@ -47,6 +60,40 @@ pub fn read(run_dir: &RunDir) -> Pause {
         Some("pending" | "approved" | "continuing") => Pause::Open(category),
         _ => UNVERIFIED,
     }
+}
+
+pub fn pending(run_dir: &RunDir) -> Pending {
+    match run_dir.read_tree(PENDING, SIZE_LIMIT) {
+        FoundTree::Nothing if run_dir.has(ENCRYPTED) => Pending::Encrypted,
+        FoundTree::Nothing => Pending::Nothing,
+        FoundTree::Tree(pending) if pending.as_map().is_some() => Pending::Tree(pending),
+        FoundTree::Tree(_) | FoundTree::Unusable => Pending::Unreadable,
+    }
+}
+
+/// The capability beside a pause, if its key signed it as it stands.
+pub fn signed_capability(run_dir: &RunDir) -> Option<Tree> {
+    let FoundTree::Tree(capability) = run_dir.read_tree(CAPABILITY, SIZE_LIMIT) else { return None };
+    let key = capability_key(run_dir)?;
+    let holds = signature_holds(&capability, &key)
+        && transition_digest(&capability).as_deref()
+            == capability.get("expected_transition_digest").and_then(Tree::as_text);
+    holds.then_some(capability)
+}
+
+/// Whether a capability was issued for this very pause.
+pub fn binds(capability: &Tree, pending: &Tree) -> bool {
+    let bound = |member: &str| capability.get(member).is_some() && capability.get(member) == pending.get(member);
+    let digest = pause_digest(pending);
+    bound("run_id")
+        && bound("step_id")
+        && digest.is_some()
+        && digest.as_deref() == capability.get("pause_digest").and_then(Tree::as_text)
+}
+
+/// The public fingerprint of a capability: no authority.
+pub fn capability_digest(capability: &Tree) -> Option<String> {
+    Some(format!("sha256:{}", unsigned_capability(capability)?.sha256_hex()))
 }
 
 /// Digest of a pause, whatever has been decided on it since: the whole object with its status set back to `pending`.
@@ -77,22 +124,8 @@ pub fn unsigned_capability(capability: &Tree) -> Option<Tree> {
     Some(unsigned)
 }
 
-fn is_signed_for(run_dir: &RunDir, pending: &Tree) -> bool {
-    let FoundTree::Tree(capability) = run_dir.read_tree("attended_capability.json", SIZE_LIMIT) else { return false };
-    let Some(key) = capability_key(run_dir) else { return false };
-    let bound = |member: &str| capability.get(member).is_some() && capability.get(member) == pending.get(member);
-    let digest = pause_digest(pending);
-    signature_holds(&capability, &key)
-        && bound("run_id")
-        && bound("step_id")
-        && digest.is_some()
-        && digest.as_deref() == capability.get("pause_digest").and_then(Tree::as_text)
-        && transition_digest(&capability).as_deref()
-            == capability.get("expected_transition_digest").and_then(Tree::as_text)
-}
-
 fn capability_key(run_dir: &RunDir) -> Option<Vec<u8>> {
-    match run_dir.read_with_mode(".attended_capability.key", KEY_LENGTH) {
+    match run_dir.read_with_mode(KEY, KEY_LENGTH) {
         (Found::Bytes(key), mode) if key.len() == KEY_LENGTH && mode & 0o077 == 0 => Some(key),
         _ => None,
     }

@@ -14,7 +14,7 @@ use members::Members;
 
 /// A report may be this large, in bytes.
 pub const SIZE_LIMIT: usize = 64 << 20;
-const NAME: &str = "report.json";
+pub const NAME: &str = "report.json";
 /// Flow's clock and ours are one clock, but its stamp may be cut to a coarser unit.
 const STAMP_SLACK: SignedDuration = SignedDuration::from_secs(1);
 
@@ -74,7 +74,8 @@ pub fn digest(run_dir: &RunDir) -> Option<String> {
     }
 }
 
-fn understand(bytes: &[u8], launched_at: Option<Timestamp>) -> FoundReport {
+/// What the bytes of a report prove, and about which run.
+pub fn understand(bytes: &[u8], launched_at: Option<Timestamp>) -> FoundReport {
     let file_sha256 = Some(sha256_hex(bytes));
     let Some(members) = Members::read(bytes) else {
         return FoundReport::untrusted(file_sha256);

@@ -7,7 +7,8 @@ pub fn utc_now() -> String {
     spelled(Timestamp::now())
 }
 
-fn spelled(time: Timestamp) -> String {
+/// A time, spelled so.
+pub fn spelled(time: Timestamp) -> String {
     time.strftime("%Y-%m-%dT%H:%M:%S.%6f+00:00").to_string()
 }
 

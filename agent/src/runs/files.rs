@@ -98,6 +98,16 @@ impl Folder {
         Ok(Self { fd, path: self.path.join(name) })
     }
 
+    /// Opens a folder that a relative path leads to from here, and refuses a symlink on the way. `.` is the folder itself.
+    pub fn open_below(from: &Self, path: &str) -> Result<Self, FolderFault> {
+        let mut fd = openat(&from.fd, ".", passing_flags(), Mode::empty()).map_err(folder_fault)?;
+        for component in Path::new(path).components() {
+            fd = openat(&fd, component.as_os_str(), passing_flags(), Mode::empty()).map_err(folder_fault)?;
+        }
+        let fd = openat(&fd, ".", folder_flags(), Mode::empty()).map_err(folder_fault)?;
+        Ok(Self { fd, path: from.path.join(path) })
+    }
+
     /// Refuses a folder that others own or may write to, and takes every right of others from one that is ours.
     pub fn make_private(&self) -> Result<(), FolderFault> {
         let stat = fstat(&self.fd).map_err(io::Error::from)?;

@@ -124,7 +124,8 @@ impl RootFault {
     }
 }
 
-const STORE: &str = "openadapt-agent";
+/// The agent's own folder in a runs folder.
+pub const STORE: &str = "openadapt-agent";
 
 /// Makes the folder and the parents that are missing, each 0700 whatever the umask.
 fn make_missing(path: &Path) -> io::Result<()> {

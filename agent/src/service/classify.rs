@@ -3,8 +3,7 @@
 
 use std::path::Path;
 
-use sha2::{Digest, Sha256};
-
+use crate::attended::id::AttentionId;
 use crate::contract::evidence::{Evidence, ExecutionOutcome, Pause, ProcessEnd, ReportEvidence, ReportFacts};
 use crate::contract::failed_check::FailedCheck;
 use crate::contract::ids::RunId;
@@ -12,7 +11,6 @@ use crate::contract::mapping::reason_for;
 use crate::contract::outcome::Outcome;
 use crate::contract::reason::Reason;
 use crate::contract::result::{ResultFacts, Technical};
-use crate::flow::canonical::hex;
 use crate::flow::pause;
 use crate::flow::report::{self, Binding};
 use crate::flow::run_dir::RunDir;
@@ -84,17 +82,13 @@ pub fn again(run_id: &RunId, run_dir: &Path, known: &Classified) -> Option<Class
         facts.technical = technical(report);
         facts.model_calls = report.model_calls;
     }
-    facts.needs_attention_id = listed_for_attention(reason, &found.evidence).then(|| attention_id(run_id));
+    facts.needs_attention_id = listed_for_attention(reason, &found.evidence)
+        .then(|| AttentionId::of_place(run_id.as_str()).as_str().to_owned());
     Some(Classified {
         reason,
         facts,
         binding: Binding { file_sha256: found.binding.file_sha256, ..known.binding.clone() },
     })
-}
-
-/// First 24 hex digits of the digest of the run folder's path below the runs folder. Source: Flow's attention queue.
-pub fn attention_id(run_id: &RunId) -> String {
-    hex(&Sha256::digest(run_id.as_str().as_bytes()))[..24].to_owned()
 }
 
 fn process_end(exit: &ExitFacts) -> ProcessEnd {
@@ -132,7 +126,8 @@ fn facts_of(run_id: &RunId, reason: Reason, evidence: &Evidence, exit: &ExitFact
     let ran = exit.end != FlowEnd::NeverStarted;
     ResultFacts {
         failed_checks: evidence.refused_checks.clone(),
-        needs_attention_id: listed_for_attention(reason, &evidence.report).then(|| attention_id(run_id)),
+        needs_attention_id: listed_for_attention(reason, &evidence.report)
+            .then(|| AttentionId::of_place(run_id.as_str()).as_str().to_owned()),
         seconds: ran.then_some(exit.seconds),
         model_calls: report.and_then(|report| report.model_calls),
         technical: report.map(technical).unwrap_or_default(),

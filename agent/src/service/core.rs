@@ -1,6 +1,6 @@
 //! The part of the service that blocks: catalogue, store and ledger.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::refusal::Refusal;
 use crate::runs::ledger::{Ledger, LedgerFault};
 use crate::runs::record::RecordRead;
 use crate::runs::{RunStore, StoreError};
-use crate::workflows::Catalog;
+use crate::workflows::{Catalog, Workflow};
 
 pub struct Core {
     pub(super) catalog: Catalog,
@@ -22,6 +22,7 @@ pub struct Core {
     pub(super) flow: FlowCommand,
     pub(super) timeout: Duration,
     runs_enabled: bool,
+    mode: Mode,
     /// Opened when first needed: a server that only reads may never need it.
     ledger: Mutex<Option<Arc<Ledger>>>,
 }
@@ -38,6 +39,7 @@ impl Core {
             flow: options.flow.clone(),
             timeout: options.timeout,
             runs_enabled: options.runs_enabled,
+            mode: options.mode(),
             ledger: Mutex::default(),
         };
         if core.runs_enabled {
@@ -56,11 +58,22 @@ impl Core {
     }
 
     pub fn mode(&self) -> Mode {
-        Mode::Production
+        self.mode
     }
 
     pub fn dispatch_folder(&self, run_id: &RunId) -> PathBuf {
         self.store.dispatch().folder(run_id)
+    }
+
+    /// The canonical runs folder.
+    pub fn runs_dir(&self) -> &Path {
+        self.store.root().runs_dir()
+    }
+
+    /// The name under which the catalogue has the workflow of a run, if it still has it.
+    pub fn workflow_of(&self, run_id: &RunId) -> Option<&str> {
+        let Ok(RecordRead::Valid(record)) = self.store.read(run_id) else { return None };
+        self.catalog.by_name(&record.workflow?).map(Workflow::name)
     }
 
     /// The answer for a run that goes on.

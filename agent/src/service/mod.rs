@@ -6,6 +6,7 @@ mod core;
 mod settle;
 mod watch;
 
+use std::path::Path;
 use std::sync::Arc;
 
 use tokio::process::{Child, Command};
@@ -47,6 +48,16 @@ impl Service {
 
     pub fn mode(&self) -> Mode {
         self.core.mode()
+    }
+
+    /// The canonical runs folder.
+    pub fn runs_dir(&self) -> &Path {
+        self.core.runs_dir()
+    }
+
+    /// The name under which the catalogue has the workflow of a run. Reads the run's record.
+    pub fn workflow_of(&self, run_id: &RunId) -> Option<&str> {
+        self.core.workflow_of(run_id)
     }
 
     /// # Errors
