@@ -27,6 +27,8 @@ struct Known {
     answered: BTreeSet<usize>,
     /// The exchange that went on where another was answered with a form.
     later: BTreeMap<usize, usize>,
+    /// Exchanges that were answered without a form.
+    plain: BTreeSet<usize>,
 }
 
 /// A form that waits for its answer.
@@ -56,9 +58,11 @@ impl Forms {
     /// A form that one of these exchanges waits on, and that the scenario said how to answer.
     pub fn waiting(&self, world: &World<'_>, exchanges: &[usize]) -> Option<Waiting> {
         exchanges.iter().copied().map(|exchange| self.latest(exchange)).find_map(|exchange| {
-            if !self.0.borrow().replies.contains_key(&exchange) {
+            let known = self.0.borrow();
+            if !known.replies.contains_key(&exchange) || known.plain.contains(&exchange) {
                 return None;
             }
+            drop(known);
             self.form_of(world, exchange).filter(|waiting| !self.0.borrow().answered.contains(&waiting.frame))
         })
     }
@@ -72,7 +76,13 @@ impl Forms {
         let frame = match asked.answer {
             Some(answer) => Some(answer).filter(|frame| shown_at(world, *frame).is_some_and(|form| form.id.is_none())),
             None => self.elicited(world, &asked),
-        }?;
+        };
+        let Some(frame) = frame else {
+            if asked.answer.is_some() {
+                self.0.borrow_mut().plain.insert(exchange);
+            }
+            return None;
+        };
         self.0.borrow_mut().shown.insert(exchange, frame);
         Some(Waiting { exchange, frame })
     }

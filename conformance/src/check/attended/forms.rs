@@ -49,8 +49,9 @@ fn faults(evidence: &Evidence, form: &Seen) -> Vec<(&'static str, String)> {
     }
     let message = form.shown.message();
     let named = |call: &&&crate::evidence::Exchange| {
-        let action = call.tool.as_deref().and_then(action_of).unwrap_or_default();
-        text(call, "attention_id").is_some_and(|item| message.contains(item)) && message.to_lowercase().contains(action)
+        let words = words_of(call.tool.as_deref().and_then(action_of).unwrap_or_default());
+        let action = words.iter().any(|word| message.to_lowercase().contains(word));
+        text(call, "attention_id").is_some_and(|item| message.contains(item)) && action
     };
     if !calls.is_empty() && !calls.iter().any(|call| named(&call)) {
         faults.push(("a message that names the action and the item", message.into()));
@@ -64,6 +65,18 @@ fn faults(evidence: &Evidence, form: &Seen) -> Vec<(&'static str, String)> {
         faults.push(("one required boolean, confirmed", schema.to_string()));
     }
     faults
+}
+
+/// How a message may name an action to a person.
+fn words_of(action: &str) -> &'static [&'static str] {
+    match action {
+        "continue" => &["continue"],
+        "skip" => &["skip"],
+        "reject" => &["reject", "end this run"],
+        "teach" => &["teach", "demonstration"],
+        "escalate" => &["escalate", "help", "assistance"],
+        _ => &[],
+    }
 }
 
 /// The client of this request declared that it shows forms.

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use super::super::verdict::{Check, Cite, Verdict};
 use super::action_of;
 use crate::evidence::Evidence;
+use crate::evidence::form::asks;
 
 pub const PROJECTION: Check = Check {
     id: "attention-projection",
@@ -81,7 +82,7 @@ fn judge(evidence: &Evidence, mut verdict: Verdict) -> Verdict {
             verdict.fails_at(exchange.step, format!("no {word:?} in an attention answer"), "it is there", cites.clone());
         }
     }
-    for (exchange, object) in evidence.tool_results() {
+    for (exchange, object) in evidence.tool_results().filter(|(_, object)| !asks(object)) {
         let cites: Vec<Cite> = [Some(exchange.request), exchange.answer].into_iter().flatten().map(Cite::Frame).collect();
         let mut problems = Vec::new();
         match exchange.tool.as_deref().unwrap_or_default() {
