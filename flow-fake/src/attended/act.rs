@@ -1,13 +1,18 @@
 //! Carries out one order.
 
+use std::thread;
+use std::time::{Duration, Instant};
+
 use serde_json::Value;
 
 use super::check::{Checked, Ready};
-use super::{Book, CrashPoint, Entry, NotDone, Order, Stage, Status, checked};
-use crate::pause;
-use crate::play::{Ending, Player};
-use crate::report::Subject;
-use crate::script::{BridgeStep, Step};
+use super::lease::{self, Held};
+use super::{Action, Book, CrashPoint, Entry, NotDone, Order, Stage, Status, checked, continuation, steps};
+use crate::script::BridgeStep;
+use crate::{clock, pause};
+
+const LONGEST_WAIT: Duration = Duration::from_secs(5);
+const POLL: Duration = Duration::from_millis(5);
 
 /// The decision, on record; the same one for the same request.
 pub fn act(order: &Order, stage: &mut Stage<'_>) -> Result<Value, NotDone> {
@@ -16,26 +21,26 @@ pub fn act(order: &Order, stage: &mut Stage<'_>) -> Result<Value, NotDone> {
         Checked::Before(decision) => return Ok(decision),
         Checked::Ready(ready) => ready,
     };
-    if let [BridgeStep::Refuse(_), ..] = stage.spec.steps(order.request.action) {
+    let scripted = stage.spec.steps(order.request.action);
+    if let [BridgeStep::Refuse(_), ..] = scripted {
         return Err(NotDone::Refused("the script refuses"));
     }
     if order.request.action.continues() {
-        return Err(NotDone::Refused("there is no live executor"));
+        return continuation::act(order, stage, book, &ready);
     }
     drop(book);
-    let status = play(order, stage, &ready)?;
+    let decided = steps::play(scripted, order, stage, &ready)?;
     stage.reached(CrashPoint::Prepared)?;
-    let decision = record(order, stage, status)?;
+    let decision = record(order, stage, decided.unwrap_or(order.request.action.recorded_as()))?;
     stage.reached(CrashPoint::After)?;
     Ok(decision)
 }
 
 /// Checks again, as the script's steps took their time, and writes the decision before anybody else can.
 fn record(order: &Order, stage: &mut Stage<'_>, status: Status) -> Result<Value, NotDone> {
-    let mut book = Book::open(&order.run_dir)?;
-    let ready = match checked(order, &book, stage.live)? {
-        Checked::Before(decision) => return Ok(decision),
-        Checked::Ready(ready) => ready,
+    let (mut book, ready) = match ready(order, stage)? {
+        Turn::Before(decision) => return Ok(decision),
+        Turn::Ours(book, ready) => (book, ready),
     };
     let decision = book.append(order, &ready.capability, Entry::of(status))?;
     stage.decided(order, &decision)?;
@@ -45,32 +50,29 @@ fn record(order: &Order, stage: &mut Stage<'_>, status: Status) -> Result<Value,
     Ok(decision)
 }
 
-/// The script's steps for a decision that only leaves a record; the status that the record gets.
-fn play(order: &Order, stage: &mut Stage<'_>, ready: &Ready) -> Result<Status, NotDone> {
-    let subject = Subject::of_run_dir(&order.run_dir)?;
-    let control = stage.control.clone();
-    let steps = stage.spec.steps(order.request.action);
-    let mut player =
-        Player::new(&mut stage.journal, control, ready.bundle.clone(), subject, order.run_dir.clone(), false);
-    for step in steps {
-        match step {
-            BridgeStep::Decide(status) => return Ok(*status),
-            BridgeStep::Refuse(_) => return Err(NotDone::Refused("the script refuses")),
-            BridgeStep::Play(step) => {
-                let ending = player.step(step).map_err(|error| NotDone::Failed(error.to_string()))?;
-                if let Some(ending) = ending {
-                    return Err(ended(ending, step));
-                }
-            }
-        }
-    }
-    Ok(order.request.action.recorded_as())
+enum Turn {
+    Before(Value),
+    Ours(Book, Box<Ready>),
 }
 
-/// What a step that ends a process means inside a bridge, where a traceback only ends the decision.
-fn ended(ending: Ending, step: &Step) -> NotDone {
-    match step {
-        Step::Traceback(error) => NotDone::Failed(error.clone()),
-        _ => std::process::exit(i32::from(ending.take())),
+/// A reject comes before a continuation that hasn't begun to act, once that one has seen it.
+fn ready(order: &Order, stage: &Stage<'_>) -> Result<Turn, NotDone> {
+    let deadline = Instant::now() + LONGEST_WAIT;
+    loop {
+        let book = Book::open(&order.run_dir)?;
+        let ready = match checked(order, &book, stage.live)? {
+            Checked::Before(decision) => return Ok(Turn::Before(decision)),
+            Checked::Ready(ready) => ready,
+        };
+        let held = lease::held(&book, &order.run_dir, clock::now());
+        if order.request.action != Action::Reject || held == Held::No {
+            return Ok(Turn::Ours(book, ready));
+        }
+        if held == Held::Delivering || Instant::now() > deadline {
+            return Err(NotDone::Refused("the run is being continued"));
+        }
+        lease::ask_for_reject(&book, &order.run_dir)?;
+        drop(book);
+        thread::sleep(POLL);
     }
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::{NotDone, Order, Request, Status};
+use super::{NotDone, Order, Request, Status, chain};
 use crate::report::Subject;
 use crate::{clock, files};
 
@@ -21,7 +21,7 @@ const POLL: Duration = Duration::from_millis(5);
 /// The open book; nobody else writes while it is open.
 #[derive(Debug)]
 pub struct Book {
-    path: PathBuf,
+    run_dir: PathBuf,
     content: Value,
     lock: PathBuf,
     nonce: Vec<u8>,
@@ -56,18 +56,9 @@ impl Book {
             }
             thread::sleep(POLL);
         }
-        let path = run_dir.join(DECISIONS);
-        let content = match files::read_json(&path) {
-            Ok(content) => content,
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                json!({"schema_version": 1, "decisions": [], "relay_acknowledgements": []})
-            }
-            Err(error) => {
-                let _ = fs::remove_file(&lock);
-                return Err(error.into());
-            }
-        };
-        Ok(Self { path, content, lock, nonce })
+        let mut book = Self { run_dir: run_dir.to_owned(), content: Value::Null, lock, nonce };
+        book.content = book.read()?;
+        Ok(book)
     }
 
     /// The last record under a key.
@@ -90,8 +81,22 @@ impl Book {
         if let Some(decisions) = self.content["decisions"].as_array_mut() {
             decisions.push(record.clone());
         }
-        files::replace_json(&self.path, &self.content, files::PRIVATE)?;
+        chain::append(&self.run_dir, &capability["run_id"], &self.content)?;
+        files::replace_json(&self.run_dir.join(DECISIONS), &self.content, files::PRIVATE)?;
         Ok(record)
+    }
+
+    fn read(&self) -> Result<Value, NotDone> {
+        let content = match files::read_json(&self.run_dir.join(DECISIONS)) {
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                json!({"schema_version": 1, "decisions": [], "relay_acknowledgements": []})
+            }
+            read => read?,
+        };
+        if !chain::stands_behind(&self.run_dir, &content)? {
+            return Err(NotDone::Refused("the decisions were changed outside the journal"));
+        }
+        Ok(content)
     }
 
     fn decisions(&self) -> &[Value] {

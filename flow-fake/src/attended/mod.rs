@@ -2,9 +2,15 @@
 
 mod act;
 mod book;
+mod chain;
 mod check;
+mod checkpoint;
+mod continuation;
+mod lease;
 mod request;
+mod rest;
 mod stage;
+mod steps;
 
 pub use act::act;
 pub use book::{Book, Entry};

@@ -9,13 +9,13 @@ use crate::clock;
 
 const DAY_S: i64 = 24 * 3600;
 
-/// The signed capability of `pending`.
-pub fn capability(moment: &Moment, pending: &Value, key: &[u8], issued: Timestamp) -> Value {
+/// The signed capability of `pending`, the `sequence`th of its run.
+pub fn capability(moment: &Moment, pending: &Value, key: &[u8], issued: Timestamp, sequence: u64) -> Value {
     let required =
         matches!(moment.subject.profile, Some(crate::report::Profile::Standard | crate::report::Profile::Regulated));
     let mut capability = json!({
         "schema_version": 3,
-        "event_sequence": 1,
+        "event_sequence": sequence,
         "pause_id": crate::report::Subject::fresh_id(),
         "run_id": moment.subject.run_id,
         "workflow_name": moment.subject.workflow_name,

@@ -59,8 +59,13 @@ pub fn reject(run_dir: &Path) -> io::Result<()> {
 /// Approves the pause without acting on it.
 pub fn approve(run_dir: &Path, as_given: &str, approver: &str) -> io::Result<()> {
     let pending = set_status(run_dir, Status::Approved)?;
+    record_approval(run_dir, &pending, as_given, approver)
+}
+
+/// The record of an approval, and its copy under the digest of the pause that it is bound to.
+pub fn record_approval(run_dir: &Path, pending: &Value, as_given: &str, approver: &str) -> io::Result<()> {
     let capability = files::read_json(&run_dir.join(CAPABILITY)).unwrap_or_default();
-    let binding = pause_digest(&pending);
+    let binding = pause_digest(pending);
     let record = json!({
         "schema_version": 2,
         "approver": approver,

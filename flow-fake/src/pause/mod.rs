@@ -7,7 +7,7 @@ mod pending;
 mod tamper;
 
 pub use capability::{capability, pause_digest, sign, signature_holds, transition_digest};
-pub use decide::{Decision, approve, clear, reject, set_status};
+pub use decide::{Decision, approve, clear, record_approval, reject, set_status};
 pub use moment::Moment;
 pub use pending::pending;
 pub use tamper::write;
@@ -65,3 +65,5 @@ impl Status {
 pub const PENDING: &str = "pending_escalation.json";
 pub const CAPABILITY: &str = "attended_capability.json";
 pub const KEY: &str = ".attended_capability.key";
+/// Capabilities that a later one took the place of.
+pub const HISTORY: &str = "attended_capability_history.json";

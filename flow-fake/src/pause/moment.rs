@@ -3,11 +3,14 @@
 use serde_json::{Value, json};
 
 use crate::report::Subject;
+use crate::script::PauseSpec;
 
 #[derive(Debug, Clone)]
 pub struct Moment {
     pub subject: Subject,
     pub category: String,
+    /// Whether the guard of the step says that it may be skipped.
+    pub guard_skips: bool,
     pub step_index: usize,
     pub step_id: String,
     pub intent: String,
@@ -20,15 +23,16 @@ pub struct Moment {
 }
 
 impl Moment {
-    pub fn of(subject: &Subject, category: &str, report: Option<&Value>) -> Self {
+    pub fn of(subject: &Subject, spec: &PauseSpec, report: Option<&Value>) -> Self {
         let results = report.and_then(|report| report["results"].as_array()).map_or(&[][..], Vec::as_slice);
         let Some((last, before)) = results.split_last() else {
-            return Self::first_step(subject, category);
+            return Self::first_step(subject, spec);
         };
         let text = |key: &str| last[key].as_str().unwrap_or_default().to_owned();
         Self {
             subject: subject.clone(),
-            category: category.into(),
+            category: spec.category.clone(),
+            guard_skips: spec.guard_skips,
             step_index: before.len(),
             step_id: text("step_id"),
             intent: text("intent"),
@@ -39,10 +43,11 @@ impl Moment {
         }
     }
 
-    fn first_step(subject: &Subject, category: &str) -> Self {
+    fn first_step(subject: &Subject, spec: &PauseSpec) -> Self {
         Self {
             subject: subject.clone(),
-            category: category.into(),
+            category: spec.category.clone(),
+            guard_skips: spec.guard_skips,
             step_index: 0,
             step_id: "step_000".into(),
             intent: "open the record".into(),
@@ -79,6 +84,9 @@ impl Moment {
         if verified && (self.uncertain() || (navigation && matches!(self.category.as_str(), "postcondition" | "halt")))
         {
             actions.insert(0, "continue");
+        }
+        if self.guard_skips && navigation {
+            actions.insert(usize::from(actions[0] == "continue"), "skip");
         }
         actions
     }

@@ -7,16 +7,18 @@ use std::path::Path;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::{CAPABILITY, KEY, Moment, PENDING, Tamper, capability, pending, sign};
+use super::{CAPABILITY, HISTORY, KEY, Moment, PENDING, Tamper, capability, pending, sign};
 use crate::canonical::hex;
 use crate::script::PauseSpec;
 use crate::{clock, files};
 
 /// Leaves the pending file, the capability and the key in `run_dir`.
 pub fn write(run_dir: &Path, moment: &Moment, spec: &PauseSpec, now: Timestamp) -> io::Result<()> {
-    let key = fresh_key();
-    let pending = pending(moment, spec.status, &clock::iso(now));
-    let mut capability = capability(moment, &pending, &key, now);
+    let key = key_of(run_dir);
+    let aged = |age_s: f64| clock::shifted_by(now, -age_s);
+    let pending = pending(moment, spec.status, &clock::iso(aged(spec.age_s)));
+    let issued = aged(spec.capability_age_s.unwrap_or(spec.age_s));
+    let mut capability = capability(moment, &pending, &key, issued, replace_previous(run_dir)?);
     match spec.tamper {
         Tamper::Signature => capability["signature"] = json!(format!("hmac-sha256:{}", "0".repeat(64))),
         Tamper::CapabilityDigest => {
@@ -53,6 +55,25 @@ fn write_pending(run_dir: &Path, mut pending: Value, tamper: Tamper) -> io::Resu
         }
         _ => files::replace_json(&path, &pending, files::PRIVATE),
     }
+}
+
+/// The run's key; its first pause makes one.
+fn key_of(run_dir: &Path) -> [u8; 32] {
+    let kept = std::fs::read(run_dir.join(KEY)).ok().and_then(|bytes| bytes.try_into().ok());
+    kept.unwrap_or_else(fresh_key)
+}
+
+/// Moves the capability of an earlier pause to the history; the number of the new one.
+fn replace_previous(run_dir: &Path) -> io::Result<u64> {
+    let Ok(previous) = files::read_json(&run_dir.join(CAPABILITY)) else { return Ok(1) };
+    let number = previous["event_sequence"].as_u64().unwrap_or_default() + 1;
+    let path = run_dir.join(HISTORY);
+    let mut history = files::read_json(&path).unwrap_or_else(|_| json!([]));
+    if let Some(history) = history.as_array_mut() {
+        history.push(previous);
+    }
+    files::replace_json(&path, &history, files::PRIVATE)?;
+    Ok(number)
 }
 
 fn fresh_key() -> [u8; 32] {

@@ -156,7 +156,7 @@ impl<'a> Player<'a> {
     }
 
     fn pause(&mut self, spec: &PauseSpec) -> Result<(), ScriptError> {
-        let moment = Moment::of(&self.subject, &spec.category, self.report.as_ref());
+        let moment = Moment::of(&self.subject, spec, self.report.as_ref());
         std::fs::create_dir_all(&self.run_dir)
             .and_then(|()| pause::write(&self.run_dir, &moment, spec, clock::now()))
             .map_err(|source| ScriptError::Io { name: "pause", source })?;
@@ -198,7 +198,7 @@ impl<'a> Player<'a> {
         std::path::absolute(&self.run_dir).unwrap_or_else(|_| self.run_dir.clone())
     }
 
-    fn note(&mut self, event: &str, facts: Value) -> Result<(), ScriptError> {
+    pub fn note(&mut self, event: &str, facts: Value) -> Result<(), ScriptError> {
         self.journal.write(event, facts).map_err(|source| ScriptError::Io { name: "journal", source })
     }
 }

@@ -80,18 +80,13 @@ impl BridgeSpec {
         let raw: Raw = typed(value).map_err(|problem| malformed(&problem))?;
         let mut on = BTreeMap::new();
         for (action, steps) in raw.on {
-            let steps = bridge_steps(steps)?;
-            let writes = |step: &BridgeStep| matches!(step, BridgeStep::Play(Step::Report(_) | Step::Pause(_)));
-            if !action.continues() && steps.iter().any(writes) {
-                return Err(malformed("only a run that goes on leaves a report or a pause"));
-            }
-            on.insert(action, steps);
+            on.insert(action, if action.continues() { bridge_steps(steps)? } else { record_steps(steps)? });
         }
         Ok(Self {
             live: raw.live,
             attended: raw.attended.unwrap_or(true),
             on,
-            validating: bridge_steps(raw.validating)?,
+            validating: record_steps(raw.validating)?,
             crash_at: raw.crash_at.map(|crash| short_or_long(crash, "at")).transpose()?,
             hang: raw.hang.map(|hang| short_or_long(hang, "op")).transpose()?,
             garbage: raw
@@ -153,6 +148,16 @@ fn bridge_steps(value: Value) -> Result<Vec<BridgeStep>, ScriptError> {
     let refuses = |step: &BridgeStep| matches!(step, BridgeStep::Refuse(_));
     if steps.iter().skip(1).any(refuses) {
         return Err(malformed("`refuse` is the first step or none: nothing was written yet"));
+    }
+    Ok(steps)
+}
+
+/// Steps that leave the run's files alone.
+fn record_steps(value: Value) -> Result<Vec<BridgeStep>, ScriptError> {
+    let steps = bridge_steps(value)?;
+    let writes = |step: &BridgeStep| matches!(step, BridgeStep::Play(Step::Report(_) | Step::Pause(_)));
+    if steps.iter().any(writes) {
+        return Err(malformed("only a run that goes on leaves a report or a pause"));
     }
     Ok(steps)
 }

@@ -8,7 +8,7 @@ pub enum ScriptError {
     Unreadable(String),
     #[error("the script isn't usable: {problem}")]
     Malformed { problem: String },
-    #[error("step {index} of play {play} ({name}) isn't usable: {problem}")]
+    #[error("step {index} of {} ({name}) isn't usable: {problem}", place(*play))]
     Step { play: usize, index: usize, name: String, problem: String },
     #[error("no play of the script matches this launch")]
     NoPlay,
@@ -34,4 +34,8 @@ impl ScriptError {
             Self::Io { .. } => "check that the run folder, the control folder and the journal can be written".into(),
         }
     }
+}
+
+fn place(play: usize) -> String {
+    if play == 0 { "the bridge".into() } else { format!("play {play}") }
 }

@@ -140,6 +140,14 @@ pub struct PauseSpec {
     pub status: Status,
     #[serde(default)]
     pub tamper: Tamper,
+    /// How long ago the pause was made, in seconds.
+    #[serde(default)]
+    pub age_s: f64,
+    /// How long ago the capability was issued, when that is another time.
+    pub capability_age_s: Option<f64>,
+    /// The step's guard says that it may be skipped.
+    #[serde(default)]
+    pub guard_skips: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]

@@ -141,6 +141,39 @@ fn only_a_run_that_is_done_and_checked_is_no_item() {
 }
 
 #[test]
+fn runs_of_the_real_program_are_shown_as_it_shows_them() {
+    let world = World::new();
+    let samples = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../schemas/samples/flow-1.35.1");
+    for (case, shown) in [
+        ("duplicate_record", Some(("disambiguation", "pending", true))),
+        ("false_saved_banner", Some(("effect_escalated", "pending", true))),
+        ("timeout_after_save", Some(("postcondition", "pending", true))),
+        ("after_approve", Some(("disambiguation", "approved", true))),
+        ("after_reject", Some(("disambiguation", "rejected", false))),
+        ("after_continue", Some(("operator_review", "completed_unverified", false))),
+    ] {
+        let runs = world.path(case);
+        std::fs::create_dir_all(runs.join("run")).unwrap();
+        for entry in std::fs::read_dir(samples.join(case)).unwrap().map(Result::unwrap) {
+            if entry.file_type().unwrap().is_file() {
+                std::fs::copy(entry.path(), runs.join("run").join(entry.file_name())).unwrap();
+            }
+        }
+        let key = runs.join("run/.attended_capability.key");
+        std::fs::set_permissions(key, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+        let items = Bridge::start(&world).ask(json!({"op": "attention.list", "runs_dir": runs}))["items"].clone();
+        let item = &items[0];
+        let found = item.is_object().then(|| {
+            let text = |key: &str| item[key].as_str().unwrap_or_default().to_owned();
+            (text("category"), text("status"), item["durably_paused"] == true)
+        });
+        assert_eq!(found, shown.map(|(category, status, paused)| (category.into(), status.into(), paused)), "{case}");
+        assert!(item["capability"]["digest"].is_string(), "{case}");
+        assert!(!items.to_string().contains("made-up"), "{case}");
+    }
+}
+
+#[test]
 fn links_are_not_followed_and_run_folders_not_looked_into() {
     let world = continuable();
     std::os::unix::fs::symlink(world.run_dir(), world.path("linked")).unwrap();

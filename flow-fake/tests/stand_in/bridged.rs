@@ -4,9 +4,10 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
 use flow_fake::attended::capability_digest;
+use schemas::Schema;
 use serde_json::{Value, json};
 
-use super::world::World;
+use super::world::{World, assert_valid};
 
 pub struct Bridge {
     child: Child,
@@ -91,7 +92,9 @@ pub fn continuable() -> World {
 }
 
 pub fn script(world: &World, bridge: Value) {
-    std::fs::write(world.path("script.json"), json!({"bridge": bridge}).to_string()).unwrap();
+    let script = json!({"bridge": bridge});
+    assert_valid(Schema::FlowScript, &script);
+    std::fs::write(world.path("script.json"), script.to_string()).unwrap();
 }
 
 pub fn order(world: &World, action: &str, key: &str) -> Value {

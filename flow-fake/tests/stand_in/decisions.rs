@@ -1,5 +1,6 @@
 //! Reject, teach and escalate through the bridge.
 
+use flow_fake::attended::{Request, capability_digest};
 use serde_json::{Value, json};
 
 use super::bridged::{Bridge, continuable, lines, order, paused, script, statuses};
@@ -131,6 +132,55 @@ fn of_two_bridges_that_reject_at_once_one_is_refused() {
     let answers = bridges.each_mut().map(Bridge::answer);
     assert_eq!(answers.iter().filter(|answer| answer["ok"] == true).count(), 1, "{answers:?}");
     assert_eq!(statuses(&world), ["rejected"]);
+}
+
+#[test]
+fn decisions_that_somebody_else_wrote_stop_every_later_one() {
+    for change in [
+        json!({"schema_version": 1, "decisions": [], "relay_acknowledgements": []}),
+        json!({"schema_version": 1, "decisions": [{"status": "completed"}], "relay_acknowledgements": []}),
+    ] {
+        let world = continuable();
+        let mut bridge = Bridge::start(&world);
+        assert_eq!(bridge.act(&world, "teach", "1")["ok"], true);
+        std::fs::write(world.run_dir().join("attended_decisions.json"), change.to_string()).unwrap();
+        refused(&bridge.act(&world, "teach", "2"));
+        refused(&bridge.act(&world, "teach", "1"));
+    }
+}
+
+#[test]
+fn digests_of_capabilities_and_requests_are_those_of_real_decisions() {
+    let samples = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../schemas/samples/flow-1.35.1");
+    let read = |case: &str, name: &str| -> Value {
+        serde_json::from_slice(&std::fs::read(samples.join(case).join(name)).unwrap()).unwrap()
+    };
+    let mut seen = 0;
+    for case in ["after_continue", "after_reject", "after_teach_escalate"] {
+        let capability = read(case, "attended_capability.json");
+        for decision in read(case, "attended_decisions.json")["decisions"].as_array().unwrap() {
+            let fields = ["capability_digest", "idempotency_key", "action", "disposition"];
+            let request: Value = fields.iter().map(|key| ((*key).to_owned(), decision[*key].clone())).collect();
+            let request = Request::parse(request).unwrap();
+            assert_eq!(request.capability_digest, capability_digest(&capability), "{case}");
+            assert_eq!(decision["request_digest"], request.digest().as_str(), "{case}");
+            assert!(request.disposition_fits());
+            seen += 1;
+        }
+    }
+    assert_eq!(seen, 10);
+}
+
+#[test]
+fn a_record_has_the_keys_of_a_real_one() {
+    let world = continuable();
+    Bridge::start(&world).act(&world, "escalate", "1");
+    let real = include_str!("../../../schemas/samples/flow-1.35.1/after_teach_escalate/attended_decisions.json");
+    let real: Value = serde_json::from_str(real).unwrap();
+    let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    let ours = world.json("attended_decisions.json");
+    assert_eq!(keys(&ours), keys(&real));
+    assert_eq!(keys(&ours["decisions"][0]), keys(&real["decisions"][0]));
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use schemas::Schema;
 use serde_json::{Value, json};
 
+use super::bridged::{Bridge, continuable, lines, order, script};
 use super::world::{World, assert_valid};
 
 #[test]
@@ -46,6 +47,30 @@ fn every_line_holds_under_its_schema() {
     assert_eq!(events.len(), 12, "{events:?}");
     for line in world.journal() {
         assert_valid(Schema::FlowJournalLine, &line);
+    }
+}
+
+#[test]
+fn lines_of_a_bridge_hold_under_the_schema_too() {
+    let world = continuable();
+    script(&world, json!({"live": true, "garbage": {"kind": "before", "op": "close"}, "crash_at": "after"}));
+    let mut bridge = Bridge::start(&world);
+    assert_eq!(bridge.act(&world, "skip", "1")["kind"], "refused");
+    bridge.send(order(&world, "continue", "2"));
+    assert_eq!(bridge.line(), None);
+    let mut bridge = Bridge::start(&world);
+    bridge.send(json!({"op": "close"}));
+    assert_eq!(bridge.end(), Some(0));
+    let mut events: Vec<String> = world.events();
+    events.retain(|event| ["bridge", "decision", "crash", "garbage"].contains(&event.as_str()));
+    let wanted =
+        ["bridge", "bridge", "bridge", "bridge", "decision", "decision", "decision", "crash", "bridge", "garbage"];
+    assert_eq!(events, wanted);
+    for line in world.journal() {
+        assert_valid(Schema::FlowJournalLine, &line);
+    }
+    for line in lines(&world, "decision") {
+        assert_eq!((&line["bundle"], &line["launch"]), (&json!("alpha"), &json!(1)));
     }
 }
 

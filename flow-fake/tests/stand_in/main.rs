@@ -9,9 +9,13 @@ mod bridged;
 #[cfg(test)]
 mod command_line;
 #[cfg(test)]
+mod continuations;
+#[cfg(test)]
 mod decisions;
 #[cfg(test)]
 mod documented;
+#[cfg(test)]
+mod faults;
 #[cfg(test)]
 mod gates;
 #[cfg(test)]
