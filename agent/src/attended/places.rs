@@ -28,6 +28,8 @@ const RESTS_ON: [&str; 4] = [report::NAME, pause::PENDING, pause::CAPABILITY, pa
 #[derive(Debug, Default)]
 pub struct Places {
     known: HashMap<String, Place>,
+    /// How often a folder was read so far.
+    pub folders_read: usize,
 }
 
 /// One folder as it was when it was read.
@@ -80,7 +82,10 @@ impl Places {
             let Some(stamp) = Stamp::of_folder(runs, &place) else { continue };
             let read = match before.remove(&place).filter(|known| known.settled && known.stamp == stamp) {
                 Some(known) => known,
-                None => Place::read(runs, &place, stamp),
+                None => {
+                    self.folders_read += 1;
+                    Place::read(runs, &place, stamp)
+                }
             };
             if let Holds::Folders(names) = &read.holds
                 && depth(&place) < DEEPEST
@@ -103,6 +108,7 @@ impl Places {
         if self.known.get(place).is_some_and(same) {
             return false;
         }
+        self.folders_read += 1;
         match now {
             Some(stamp) => self.known.insert(place.to_owned(), Place::read(runs, place, stamp)),
             None => self.known.remove(place),

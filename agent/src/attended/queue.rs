@@ -75,6 +75,14 @@ impl AttentionQueue {
     }
 }
 
+#[cfg(test)]
+impl AttentionQueue {
+    /// How many times a folder was read.
+    fn read_folders(&self) -> usize {
+        self.places.lock().unwrap_or_else(PoisonError::into_inner).folders_read
+    }
+}
+
 fn place_of(places: &Places, id: &AttentionId) -> Option<String> {
     places.listed().find(|(_, listed)| listed.item.id == *id).map(|(place, _)| place.to_owned())
 }

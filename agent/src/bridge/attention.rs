@@ -1,11 +1,12 @@
 //! What a call of an attention tool does: reads go to the queue, decisions through a person to the desk.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Map, Value};
 
 use super::attention_tools;
-use super::host::{CallContext, ClientTraits, Form, FormOutcome, ToolAnswer, ToolSpec};
+use super::host::{CallContext, ClientTraits, FORM_LIMIT, Form, FormOutcome, ToolAnswer, ToolSpec};
 use crate::attended::action::Action;
 use crate::attended::copy;
 use crate::attended::decide::{DecisionDesk, Stopped};
@@ -25,6 +26,7 @@ pub struct Attention {
     queue: Arc<AttentionQueue>,
     /// Only where decisions are carried.
     desk: Option<Arc<DecisionDesk>>,
+    form_limit: Duration,
 }
 
 impl Attention {
@@ -40,7 +42,12 @@ impl Attention {
             let runs_dir = runs_dir.to_owned();
             Ok(Arc::new(DecisionDesk::new(Arc::clone(&queue), bridge, operator, runs_dir, attended.wants_live)))
         });
-        Ok(Self { desk: desk.transpose()?, queue, service })
+        let form_limit = options.attended.as_ref().map_or(FORM_LIMIT, |attended| attended.form_limit);
+        Ok(Self { desk: desk.transpose()?, form_limit, queue, service })
+    }
+
+    pub fn form_limit(&self) -> Duration {
+        self.form_limit
     }
 
     /// In list order. Decisions are left out for a client that can't ask a person.

@@ -8,6 +8,7 @@ mod listing;
 pub mod tools;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Map, Value};
 
@@ -85,6 +86,10 @@ impl ToolHost for Bridge {
         let runs = self.service.runs_enabled().then(tools::run_workflow);
         let contract = [tools::list_workflows()].into_iter().chain(runs).chain([tools::get_run()]);
         contract.chain(self.attention.tools(client)).collect()
+    }
+
+    fn form_limit(&self) -> Duration {
+        self.attention.form_limit()
     }
 
     fn call<'a>(&'a self, name: &'a str, arguments: Map<String, Value>, cx: CallContext) -> AnswerFuture<'a> {

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 
+use crate::bridge::host::FORM_LIMIT;
 use crate::contract::outcome::Mode;
 use crate::flow::bridge::command::{BridgeCommand, Deployment};
 use crate::flow::command::{FlowCommand, FlowSettings};
@@ -44,6 +45,9 @@ pub struct Flags {
     /// Seconds that Flow may take over one decision.
     #[arg(long, value_name = "SECONDS", default_value_t = 330.0)]
     flow_bridge_timeout: f64,
+    /// Seconds that a person has for the form of a decision [default: 600].
+    #[arg(long, value_name = "SECONDS")]
+    form_timeout: Option<f64>,
     /// Where runs and their records are kept [default: $OPENADAPT_AGENT_RUNS_DIR, else ~/.openadapt/runs].
     #[arg(long, value_name = "DIR")]
     runs_dir: Option<PathBuf>,
@@ -91,6 +95,8 @@ pub struct AttendedOptions {
     pub bridge: BridgeCommand,
     /// A deployment is named in which a run could go on.
     pub wants_live: bool,
+    /// How long a person has for a form.
+    pub form_limit: Duration,
 }
 
 impl ServeOptions {
@@ -144,15 +150,19 @@ impl Flags {
                 "add --mode production, or leave --allow-url-override out",
             ));
         }
-        if !attended && self.flow_bridge.is_some() {
+        let idle = [("--flow-bridge", self.flow_bridge.is_some()), ("--form-timeout", self.form_timeout.is_some())];
+        if let Some((flag, _)) = idle.into_iter().find(|(_, given)| *given && !attended) {
             return Err(Refusal::new(
-                "--flow-bridge goes with attended actions, and this server would carry none",
-                "add --mode attended or --allow-attended-actions, or leave --flow-bridge out",
+                format!("{flag} goes with attended actions, and this server would carry none"),
+                format!("add --mode attended or --allow-attended-actions, or leave {flag} out"),
             ));
         }
         let timeout = seconds(self.timeout, "--timeout", "for ten minutes, write --timeout 600")?;
         let decision_within =
             seconds(self.flow_bridge_timeout, "--flow-bridge-timeout", "for a minute, write --flow-bridge-timeout 60")?;
+        let form_limit = self.form_timeout.map_or(Ok(FORM_LIMIT), |given| {
+            seconds(given, "--form-timeout", "for ten minutes, write --form-timeout 600")
+        })?;
         let settings = FlowSettings {
             url: self.url,
             config: self.config.map(|file| around.current_dir.join(file)),
@@ -172,7 +182,7 @@ impl Flags {
             runs_enabled,
             flow,
             timeout,
-            attended: attended.then_some(AttendedOptions { bridge, wants_live: deployment.file.is_some() }),
+            attended: attended.then_some(AttendedOptions { bridge, wants_live: deployment.file.is_some(), form_limit }),
         })
     }
 }

@@ -27,6 +27,39 @@ fn bundles_alone_only_list_and_either_spelling_runs() {
 }
 
 #[test]
+fn decisions_are_carried_in_attended_mode_or_by_the_older_flag_with_and_without_runs() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let facts = |words: &[&str]| {
+        let options = resolve(&[&["--bundles", "/"], words].concat(), &at_home(&home)).expect("these words are taken");
+        (options.mode(), options.runs_enabled, options.attended.is_some())
+    };
+    assert_eq!(facts(&["--mode", "attended"]), (Mode::Attended, true, true));
+    assert_eq!(facts(&["--allow-run", "--allow-attended-actions"]), (Mode::Attended, true, true));
+    assert_eq!(facts(&["--mode", "production", "--allow-attended-actions"]), (Mode::Attended, true, true));
+    assert_eq!(facts(&["--allow-attended-actions"]), (Mode::Attended, false, true));
+    assert_eq!(facts(&["--mode", "production"]), (Mode::Production, true, false));
+    assert_eq!(facts(&[]), (Mode::Production, false, false));
+}
+
+#[test]
+fn the_bridge_is_derived_from_flow_and_wants_to_be_live_with_a_deployment_only() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let attended = |words: &[&str]| {
+        let all = [&["--bundles", "/", "--mode", "attended", "--flow-cli", "a-flow -x"], words].concat();
+        resolve(&all, &at_home(&home)).expect("these words are taken").attended.expect("decisions are carried")
+    };
+    assert_eq!(attended(&[]).bridge.words(), ["a-flow", "-x", "bridge"]);
+    assert!(!attended(&[]).wants_live);
+    assert_eq!(attended(&["--flow-bridge", "mine -y"]).bridge.words(), ["mine", "-y"]);
+    let file = home.path().join("deployment.yaml");
+    std::fs::write(&file, "").expect("a file");
+    let named = file.to_str().expect("a path in UTF-8");
+    let live = attended(&["--config", named]);
+    assert!(live.wants_live);
+    assert_eq!(live.bridge.words(), ["a-flow", "-x", "bridge", "--deployment", named]);
+}
+
+#[test]
 fn the_runs_folder_is_the_flag_then_the_variable_then_the_home() {
     let home = tempfile::tempdir().expect("a temporary folder");
     let mut around = at_home(&home);
@@ -50,6 +83,14 @@ fn flags_that_cannot_stand_together_are_refused_with_a_hint() {
     let home = tempfile::tempdir().expect("a temporary folder");
     for words in [
         &["--mode", "production"][..],
+        &["--mode", "attended"],
+        &["--allow-attended-actions"],
+        &["--bundles", "/", "--flow-bridge", "b"],
+        &["--bundles", "/", "--form-timeout", "5"],
+        &["--bundles", "/", "--mode", "attended", "--form-timeout", "0"],
+        &["--bundles", "/", "--mode", "attended", "--flow-bridge-timeout", "0"],
+        &["--bundles", "/", "--mode", "attended", "--flow-bridge", ""],
+        &["--bundles", "/", "--allow-attended-actions", "--approval-mode", "each_item"],
         &["--allow-run"],
         &["--bundles", "/no/such/folder"],
         &["--bundles", "/", "--approval-mode", "each_item"],
