@@ -40,6 +40,7 @@ pub const CHECKS: &[&Check] = &[
     &attended::twice::ONCE,
     &attended::forms::FORMS,
     &attended::projection::PROJECTION,
+    &attended::bridge::BRIDGE,
     &store::PARAMS,
     &store::MODES,
     &ends::LEFTOVERS,

@@ -4,7 +4,8 @@ use serde_json::{Map, Value, json};
 
 /// The arguments, with one to three things about them changed; now and then none.
 pub fn changed(good: &Map<String, Value>, seed: u64, number: u32) -> Map<String, Value> {
-    let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ u64::from(number).wrapping_mul(0xd134_2543_de82_ef95));
+    let mut dice =
+        Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ u64::from(number).wrapping_mul(0xd134_2543_de82_ef95));
     let mut arguments = good.clone();
     for _ in 0..dice.below(4) {
         change(&mut arguments, &mut dice);
@@ -35,8 +36,24 @@ impl Dice {
 }
 
 const FOREIGN: &[&str] = &[
-    "action", "operator", "decided_by", "disposition", "confirmed", "message", "reason", "run_id", "request_id", "_meta",
-    "inputResponses", "requestState", "password", "answer", "__proto__", "", "constructor", "ALLOWED_ACTIONS",
+    "action",
+    "operator",
+    "decided_by",
+    "disposition",
+    "confirmed",
+    "message",
+    "reason",
+    "run_id",
+    "request_id",
+    "_meta",
+    "inputResponses",
+    "requestState",
+    "password",
+    "answer",
+    "__proto__",
+    "",
+    "constructor",
+    "ALLOWED_ACTIONS",
 ];
 
 fn change(arguments: &mut Map<String, Value>, dice: &mut Dice) {
@@ -128,13 +145,15 @@ mod tests {
     use std::collections::BTreeSet;
 
     fn good() -> Map<String, Value> {
-        let good = json!({"attention_id": "0123456789abcdef01234567", "capability_digest": "sha256:ab", "confirm": true});
+        let good =
+            json!({"attention_id": "0123456789abcdef01234567", "capability_digest": "sha256:ab", "confirm": true});
         good.as_object().cloned().unwrap()
     }
 
     #[test]
     fn a_seed_gives_the_same_arguments_each_time_and_another_gives_others() {
-        let all = |seed| (0..200).map(|number| Value::Object(changed(&good(), seed, number)).to_string()).collect::<Vec<_>>();
+        let all =
+            |seed| (0..200).map(|number| Value::Object(changed(&good(), seed, number)).to_string()).collect::<Vec<_>>();
         assert_eq!(all(1), all(1));
         assert_ne!(all(1), all(2));
     }
@@ -142,7 +161,8 @@ mod tests {
     #[test]
     fn most_are_different_from_the_good_ones_and_from_each_other() {
         let good = Value::Object(good()).to_string();
-        let all: Vec<String> = (0..1000).map(|number| Value::Object(changed(&self::good(), 7, number)).to_string()).collect();
+        let all: Vec<String> =
+            (0..1000).map(|number| Value::Object(changed(&self::good(), 7, number)).to_string()).collect();
         assert!(all.iter().any(|one| *one == good), "some are good");
         assert!(all.iter().filter(|one| **one != good).count() > 700);
         assert!(all.iter().collect::<BTreeSet<_>>().len() > 500);

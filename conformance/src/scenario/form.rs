@@ -147,7 +147,9 @@ mod tests {
     #[test]
     fn only_accept_confirms() {
         let confirmed = json!({"action": "accept", "content": {"confirmed": true}});
-        for word in ["accept-false", "accept-missing", "accept-text", "accept-number", "accept-nothing", "decline", "cancel"] {
+        for word in
+            ["accept-false", "accept-missing", "accept-text", "accept-number", "accept-nothing", "decline", "cancel"]
+        {
             let reply: FormReply = serde_json::from_value(word.into()).unwrap();
             assert_ne!(reply.result().unwrap(), confirmed, "{word}");
         }

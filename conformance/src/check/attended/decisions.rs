@@ -64,14 +64,17 @@ fn items_of(run_dir: &str) -> Vec<String> {
 fn results(evidence: &Evidence, verdict: &mut Verdict, lines: &[(usize, &JournalLine)]) {
     for call in attended_calls(evidence) {
         let (Some(frame), Some(answer)) = (call.answer, evidence.answer(call)) else { continue };
-        let Some(result) = answer.get("result").filter(|result| result.get("isError") != Some(&Value::Bool(true))) else {
+        let Some(result) = answer.get("result").filter(|result| result.get("isError") != Some(&Value::Bool(true)))
+        else {
             continue;
         };
         let object = object_of(result);
         let Some(status) = object.get("status").and_then(Value::as_str) else { continue };
         verdict.saw();
         let stood = evidence.frames[frame].journal;
-        let own = lines.iter().filter(|(at, line)| *at < stood && line.text("idempotency_key") == text(call, "idempotency_key"));
+        let own = lines
+            .iter()
+            .filter(|(at, line)| *at < stood && line.text("idempotency_key") == text(call, "idempotency_key"));
         let decided: Vec<&str> = own.filter_map(|(_, line)| line.text("status")).collect();
         let refused = status == "refused" && object.get("decision_id").is_none_or(Value::is_null);
         if !refused && decided.last() != Some(&status) {

@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use super::super::verdict::{Check, Cite, Verdict};
 use super::{Seen, action_of, attended_calls, calls_of, forms, text};
-use crate::evidence::Evidence;
 use crate::evidence::form::Shown;
+use crate::evidence::{Evidence, Way};
 use crate::scenario::form::Asked;
 
 pub const FORMS: Check = Check {
@@ -47,6 +47,11 @@ fn faults(evidence: &Evidence, form: &Seen) -> Vec<(&'static str, String)> {
     if calls.iter().any(|call| !shows_forms(evidence, &call.server, call.request)) {
         faults.push(("a form to a client that shows forms", "the client declared none".into()));
     }
+    if let (Some(id), Some(at)) = (&form.shown.id, calls.iter().find_map(|call| call.cancelled))
+        && !taken_back(evidence, id, at)
+    {
+        faults.push(("a form taken back when its call is cancelled", "no notifications/cancelled for it".into()));
+    }
     let message = form.shown.message();
     let named = |call: &&&crate::evidence::Exchange| {
         let words = words_of(call.tool.as_deref().and_then(action_of).unwrap_or_default());
@@ -67,6 +72,14 @@ fn faults(evidence: &Evidence, form: &Seen) -> Vec<(&'static str, String)> {
     faults
 }
 
+fn taken_back(evidence: &Evidence, id: &Value, since: usize) -> bool {
+    evidence.frames.iter().enumerate().skip(since).filter(|(_, frame)| frame.way == Way::Received).any(|(index, _)| {
+        let message = evidence.message(index).unwrap_or_default();
+        let cancels = message.get("method").and_then(Value::as_str) == Some("notifications/cancelled");
+        cancels && message.pointer("/params/requestId") == Some(id)
+    })
+}
+
 /// How a message may name an action to a person.
 fn words_of(action: &str) -> &'static [&'static str] {
     match action {
@@ -83,9 +96,10 @@ fn words_of(action: &str) -> &'static [&'static str] {
 fn shows_forms(evidence: &Evidence, server: &str, request: usize) -> bool {
     let own = evidence.message(request).unwrap_or_default();
     let modern = own.pointer("/params/_meta/io.modelcontextprotocol~1clientCapabilities").cloned();
-    let hello = evidence.exchanges.iter().rev().find(|exchange| {
-        exchange.method == "initialize" && exchange.server == server && exchange.request < request
-    });
+    let hello =
+        evidence.exchanges.iter().rev().find(|exchange| {
+            exchange.method == "initialize" && exchange.server == server && exchange.request < request
+        });
     let legacy = || hello.and_then(|exchange| exchange.arguments.get("capabilities").cloned());
     let speaks_modern = evidence.server(server).is_some_and(|server| server.modern);
     let declared = if speaks_modern { modern } else { legacy() };
@@ -95,7 +109,7 @@ fn shows_forms(evidence: &Evidence, server: &str, request: usize) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::sample::{fails, holds};
+    use super::super::super::sample::{fails, holds, receive};
     use super::super::sample::{decided, modern, set_form};
     use super::*;
     use serde_json::json;
@@ -118,6 +132,16 @@ mod tests {
             set_form(&mut evidence, pointer, value);
             assert_eq!(fails(&FORMS, &evidence).len(), 1, "{pointer}");
         }
+    }
+
+    #[test]
+    fn a_form_that_outlives_its_cancelled_call_fails() {
+        let mut evidence = decided();
+        evidence.exchanges[2].answer = None;
+        evidence.exchanges[2].cancelled = Some(evidence.frames.len());
+        assert!(fails(&FORMS, &evidence)[0].expected.contains("taken back"));
+        receive(&mut evidence, r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":77}}"#);
+        holds(&FORMS, &evidence);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Decisions of a person: asked for by a form, made once, told without a word from the screen.
 
+pub mod bridge;
 pub mod decisions;
 pub mod forms;
 pub mod projection;
@@ -99,7 +100,9 @@ fn modern<'e>(evidence: &'e Evidence, form: &Seen) -> Vec<Yes<'e>> {
         let state = message.pointer("/params/requestState").and_then(Value::as_str);
         let said = message.pointer("/params/inputResponses").and_then(Value::as_object);
         let yes = said.and_then(|said| said.get(form.shown.key.as_deref()?)).is_some_and(confirms);
-        let same = |first: &&Exchange| (&first.tool, &first.arguments, &first.server) == (&call.tool, &call.arguments, &call.server);
+        let same = |first: &&Exchange| {
+            (&first.tool, &first.arguments, &first.server) == (&call.tool, &call.arguments, &call.server)
+        };
         yes && state.is_some() && state == form.shown.state.as_deref() && first.iter().any(same)
     });
     again.map(|call| Yes { frame: call.request, form: form.frame, call }).collect()

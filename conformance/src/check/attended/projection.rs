@@ -70,20 +70,24 @@ const OF_A_SCREEN: &[&str] = &["screen-canary", "Ada Example", "hmac-sha256:"];
 
 fn judge(evidence: &Evidence, mut verdict: Verdict) -> Verdict {
     let mut headlines: BTreeMap<String, Value> = BTreeMap::new();
-    let asked = |tool: &str| {
-        matches!(tool, "list_needs_attention" | "get_attention_item") || action_of(tool).is_some()
-    };
+    let asked = |tool: &str| matches!(tool, "list_needs_attention" | "get_attention_item") || action_of(tool).is_some();
     for exchange in evidence.exchanges.iter().filter(|exchange| exchange.tool.as_deref().is_some_and(asked)) {
         let Some(frame) = exchange.answer else { continue };
         verdict.saw();
         let cites = [Cite::Frame(exchange.request), Cite::Frame(frame)];
         let text = &evidence.frames[frame].text;
         for word in OF_A_SCREEN.iter().copied().chain(world_of(evidence)).filter(|word| text.contains(word)) {
-            verdict.fails_at(exchange.step, format!("no {word:?} in an attention answer"), "it is there", cites.clone());
+            verdict.fails_at(
+                exchange.step,
+                format!("no {word:?} in an attention answer"),
+                "it is there",
+                cites.clone(),
+            );
         }
     }
     for (exchange, object) in evidence.tool_results().filter(|(_, object)| !asks(object)) {
-        let cites: Vec<Cite> = [Some(exchange.request), exchange.answer].into_iter().flatten().map(Cite::Frame).collect();
+        let cites: Vec<Cite> =
+            [Some(exchange.request), exchange.answer].into_iter().flatten().map(Cite::Frame).collect();
         let mut problems = Vec::new();
         match exchange.tool.as_deref().unwrap_or_default() {
             "list_needs_attention" => {

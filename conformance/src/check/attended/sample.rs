@@ -15,7 +15,11 @@ pub fn decided() -> Evidence {
     let mut evidence = greeted();
     call(&mut evidence, "reject_attention", arguments());
     let form = form();
-    frame(&mut evidence, Way::Received, json!({"jsonrpc": "2.0", "id": 77, "method": "elicitation/create", "params": form}));
+    frame(
+        &mut evidence,
+        Way::Received,
+        json!({"jsonrpc": "2.0", "id": 77, "method": "elicitation/create", "params": form}),
+    );
     frame(&mut evidence, Way::Sent, json!({"jsonrpc": "2.0", "id": 77, "result": yes()}));
     evidence.journal.push(decision("rejected"));
     answer(&mut evidence, 2, result());
@@ -56,13 +60,19 @@ pub fn listed() -> Evidence {
     let item = json!({"id": item(), "created_at": "2026-01-01T00:00:00Z", "category": "identity", "headline": "h", "next_action": "n",
         "status": "pending", "capability": {"digest": DIGEST, "allowed_actions": ["reject"]}});
     let list = json!({"open_count": 2, "items": [item, item]});
-    answer(&mut evidence, 2, json!({"structuredContent": list, "content": [{"type": "text", "text": list.to_string()}]}));
+    answer(
+        &mut evidence,
+        2,
+        json!({"structuredContent": list, "content": [{"type": "text", "text": list.to_string()}]}),
+    );
     evidence
 }
 
 pub fn decision(status: &str) -> JournalLine {
-    JournalLine(json!({"event": "decision", "action": "reject", "status": status, "idempotency_key": KEY, "operator": "root",
-        "decided_by": "automation", "capability_digest": DIGEST, "run_dir": format!("/w/runs/{RUN}")}))
+    JournalLine(
+        json!({"event": "decision", "action": "reject", "status": status, "idempotency_key": KEY, "operator": "root",
+        "decided_by": "automation", "capability_digest": DIGEST, "run_dir": format!("/w/runs/{RUN}")}),
+    )
 }
 
 /// Changes the form that was shown.

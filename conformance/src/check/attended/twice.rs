@@ -12,9 +12,8 @@ pub const ONCE: Check = Check {
 };
 
 fn judge(evidence: &Evidence, mut verdict: Verdict) -> Verdict {
-    let goes_on = |line: &&JournalLine| {
-        line.event() == "decision" && matches!(line.text("action"), Some("continue" | "skip"))
-    };
+    let goes_on =
+        |line: &&JournalLine| line.event() == "decision" && matches!(line.text("action"), Some("continue" | "skip"));
     let mut runs: Vec<&str> = evidence.journal.iter().filter(goes_on).filter_map(JournalLine::run_id).collect();
     runs.sort_unstable();
     runs.dedup();
