@@ -69,6 +69,7 @@ schemas! {
     FlowBridge => "flow-bridge",
     FlowScript => "flow-script",
     FlowJournalLine => "flow-journal-line",
+    MockmedJournalLine => "mockmed-journal-line",
     Scenario => "scenario",
     Requirement => "requirement",
     Claims => "claims",

@@ -5,7 +5,7 @@ mod keeper;
 mod serve;
 mod serve_options;
 
-pub use serve_options::ServeOptions;
+pub use serve_options::{AttendedOptions, ServeOptions};
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -31,7 +31,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Serves workflows to one MCP client over stdin and stdout.
-    Serve(serve_options::Flags),
+    Serve(Box<serve_options::Flags>),
     /// Owns one run of Flow. Started by a server, never by hand.
     #[command(name = "__keeper", hide = true)]
     Keeper(keeper::Arguments),
@@ -40,7 +40,7 @@ enum Command {
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<_> = arguments.into_iter().collect();
     match Cli::try_parse_from(&arguments) {
-        Ok(Cli { command: Command::Serve(flags) }) => serve::run(flags),
+        Ok(Cli { command: Command::Serve(flags) }) => serve::run(*flags),
         Ok(Cli { command: Command::Keeper(arguments) }) => keeper::run(&arguments),
         Err(usage) => {
             let named = arguments.get(1).and_then(|word| word.to_str()).filter(|word| !word.starts_with('-'));

@@ -144,11 +144,23 @@ impl Folder {
 
     /// Reads a regular file of at most `limit` bytes.
     pub fn read(&self, name: &str, limit: usize) -> io::Result<FileRead> {
-        self.read_with(name, |file| {
-            let mut bytes = Vec::new();
-            file.take(limit as u64 + 1).read_to_end(&mut bytes)?;
-            Ok(if bytes.len() > limit { Err(Unfit::TooLarge) } else { Ok(bytes) })
-        })
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let file = match openat(&self.fd, name, flags, Mode::empty()) {
+            Ok(fd) => File::from(fd),
+            Err(Errno::NOENT) => return Ok(FileRead::Missing),
+            Err(Errno::LOOP | Errno::NXIO) => return Ok(FileRead::Unfit(Unfit::NotARegularFile)),
+            Err(errno) => return Err(errno.into()),
+        };
+        let metadata = file.metadata()?;
+        if !metadata.is_file() {
+            return Ok(FileRead::Unfit(Unfit::NotARegularFile));
+        }
+        let mut bytes = Vec::new();
+        file.take(limit as u64 + 1).read_to_end(&mut bytes)?;
+        if bytes.len() > limit {
+            return Ok(FileRead::Unfit(Unfit::TooLarge));
+        }
+        Ok(FileRead::Content { bytes, mode: metadata.permissions().mode() & 0o777 })
     }
 
     /// Replaces a file as a whole: after this returns, a crash shows the new content; before, the old one.
@@ -248,28 +260,6 @@ impl Folder {
 
     pub fn sync(&self) -> io::Result<()> {
         Ok(rustix::fs::fsync(&self.fd)?)
-    }
-
-    fn read_with(
-        &self,
-        name: &str,
-        content: impl FnOnce(File) -> io::Result<Result<Vec<u8>, Unfit>>,
-    ) -> io::Result<FileRead> {
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let file = match openat(&self.fd, name, flags, Mode::empty()) {
-            Ok(fd) => File::from(fd),
-            Err(Errno::NOENT) => return Ok(FileRead::Missing),
-            Err(Errno::LOOP | Errno::NXIO) => return Ok(FileRead::Unfit(Unfit::NotARegularFile)),
-            Err(errno) => return Err(errno.into()),
-        };
-        let metadata = file.metadata()?;
-        if !metadata.is_file() {
-            return Ok(FileRead::Unfit(Unfit::NotARegularFile));
-        }
-        Ok(match content(file)? {
-            Ok(bytes) => FileRead::Content { bytes, mode: metadata.permissions().mode() & 0o777 },
-            Err(unfit) => FileRead::Unfit(unfit),
-        })
     }
 
     fn temporary(&self, name: &str, bytes: &[u8]) -> io::Result<String> {

@@ -1,3 +1,5 @@
+//! Tool lists and tool calls as a client sees them.
+
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 

@@ -1,3 +1,5 @@
+//! How a connection ends: input, signals, readers that leave.
+
 use openadapt_agent::mcp::Ended;
 use serde_json::json;
 use tokio::io::AsyncReadExt;

@@ -1,3 +1,5 @@
+//! Lines that are broken, odd, long or doubled.
+
 use serde_json::{Value, json};
 
 use crate::world::{Client, call, cancel, request};

@@ -1,3 +1,5 @@
+//! Both protocol eras from their first message on.
+
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 

@@ -1,3 +1,5 @@
+//! Many calls at once, and clients that don't read.
+
 use std::time::Duration;
 
 use openadapt_agent::mcp::Ended;

@@ -1,3 +1,5 @@
+//! Pipes, socketpairs and files as standard streams.
+
 #![cfg(unix)]
 
 use std::fs::File;

@@ -30,34 +30,23 @@ fn frames(evidence: &Evidence, verdict: Verdict) -> Verdict {
         if cut_off {
             continue;
         }
-        let era = match server {
-            Some(server) if server.modern => Era::Modern,
-            Some(server) if takes_batches(evidence, &server.name) => Era::Batches,
-            _ => Era::Legacy,
-        };
-        if let Some(problem) = problem_of(frame, era) {
+        let modern = server.is_some_and(|server| server.modern);
+        if let Some(problem) = problem_of(frame, modern, speaks_batches(evidence, &frame.server)) {
             verdict.fails("one protocol message on a line", problem, [Cite::Frame(index)]);
         }
     }
     verdict
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Era {
-    Modern,
-    Legacy,
-    /// 2025-03-26, the only version with batches.
-    Batches,
+/// The one version with batches was agreed on with this server.
+fn speaks_batches(evidence: &Evidence, server: &str) -> bool {
+    evidence.frames.iter().filter(|frame| frame.way == Way::Received && frame.server == server).any(|frame| {
+        let message = serde_json::from_str::<Value>(&frame.text).unwrap_or_default();
+        message.pointer("/result/protocolVersion") == Some(&Value::from("2025-03-26"))
+    })
 }
 
-/// The server answered initialize with the one version that has batches.
-fn takes_batches(evidence: &Evidence, server: &str) -> bool {
-    let answers = (0..evidence.frames.len()).filter(|index| evidence.frames[*index].server == server);
-    let mut versions = answers.filter_map(|index| evidence.message(index)?.pointer("/result/protocolVersion").cloned());
-    versions.any(|version| version == "2025-03-26")
-}
-
-fn problem_of(frame: &Frame, era: Era) -> Option<String> {
+fn problem_of(frame: &Frame, modern: bool, batches: bool) -> Option<String> {
     if !frame.utf8 {
         return Some("the line is not UTF-8".into());
     }
@@ -71,15 +60,15 @@ fn problem_of(frame: &Frame, era: Era) -> Option<String> {
         return Some("the line holds a raw U+2028 or U+2029, where some clients split it".into());
     }
     match serde_json::from_str::<Value>(&frame.text) {
-        Ok(Value::Array(batch)) if era == Era::Batches && !batch.is_empty() => {
-            batch.iter().find_map(|message| problem_of_message(message, era))
+        Ok(Value::Array(members)) if batches && !members.is_empty() => {
+            members.iter().find_map(|member| problem_of_message(member, modern))
         }
-        Ok(message) => problem_of_message(&message, era),
+        Ok(message) => problem_of_message(&message, modern),
         Err(_) => Some("the line is not JSON".into()),
     }
 }
 
-fn problem_of_message(message: &Value, era: Era) -> Option<String> {
+fn problem_of_message(message: &Value, modern: bool) -> Option<String> {
     let Some(message) = message.as_object() else { return Some(format!("no JSON object: {message}")) };
     if message.get("jsonrpc") != Some(&Value::from("2.0")) {
         return Some("jsonrpc is not \"2.0\"".into());
@@ -90,9 +79,7 @@ fn problem_of_message(message: &Value, era: Era) -> Option<String> {
     }
     match (message.get("method"), message.get("result"), message.get("error")) {
         (Some(Value::String(method)), None, None) => match id {
-            Some(_) if era == Era::Modern => {
-                Some(format!("a request from the server, {method}, which this era doesn't have"))
-            }
+            Some(_) if modern => Some(format!("a request from the server, {method}, which this era doesn't have")),
             Some(_) if !SERVER_REQUESTS.contains(&method.as_str()) => {
                 Some(format!("a request from the server: {method}"))
             }
@@ -147,16 +134,15 @@ mod tests {
     }
 
     #[test]
-    fn a_batch_is_a_frame_in_the_one_version_that_has_them() {
-        let mut evidence = saved();
-        let batch = r#"[{"jsonrpc":"2.0","id":"raw-1","result":{}},{"jsonrpc":"2.0","id":"raw-2","result":{}}]"#;
-        receive(&mut evidence, batch);
-        fails(&FRAMES, &evidence);
-        let hello = evidence.exchanges[0].answer.unwrap();
-        evidence.frames[hello].text = evidence.frames[hello].text.replace("2025-11-25", "2025-03-26");
-        holds(&FRAMES, &evidence);
-        receive(&mut evidence, "[]");
-        fails(&FRAMES, &evidence);
+    fn a_batch_is_a_frame_only_where_its_version_was_agreed_on() {
+        let batch = json!([{"jsonrpc": "2.0", "id": "a", "result": {}}]).to_string();
+        for (version, good) in [("2025-03-26", true), ("2025-11-25", false)] {
+            let mut evidence = saved();
+            let agreed = json!({"jsonrpc": "2.0", "id": "x", "result": {"protocolVersion": version}});
+            receive(&mut evidence, &agreed.to_string());
+            receive(&mut evidence, &batch);
+            if good { holds(&FRAMES, &evidence) } else { drop(fails(&FRAMES, &evidence)) }
+        }
     }
 
     #[test]

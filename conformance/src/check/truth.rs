@@ -75,6 +75,9 @@ fn judge(evidence: &Evidence, verdict: &mut Verdict, claim: &Claim<'_>) {
         verdict.fails_at(step, "\"no\" only where nothing was saved", saves(bound.len()), cites(bound));
     }
     let retryable = claim.object.get("safe_to_retry") == Some(&Value::Bool(true));
+    if retryable && changed != "no" && !effects.is_empty() {
+        verdict.fails_at(step, "safe to retry only where nothing was saved", saves(effects.len()), cites(&effects));
+    }
     if retryable && !BEFORE_THE_GATE.contains(&word("reason")) {
         let earlier = earlier_effects(evidence, word("request_id"), run);
         if !earlier.is_empty() {
@@ -87,13 +90,17 @@ fn judge(evidence: &Evidence, verdict: &mut Verdict, claim: &Claim<'_>) {
 /// Reasons that are found before it is known which request this is: they say nothing about earlier attempts.
 const BEFORE_THE_GATE: &[&str] = &["invalid_input", "unknown_workflow", "workflow_unavailable", "runs_disabled"];
 
-/// Saves of other runs under the same request that stood before this run began: before its start, or before it was first told of.
+/// Saves of other runs under the same request that stood before this run began: before its start or, where Flow was never started
+/// for it, before the answer of the call that made it. A run that only get_run told of was there before this world.
 fn earlier_effects(evidence: &Evidence, request: &str, run: &str) -> Vec<usize> {
     let launched = evidence.journal.iter().position(|line| line.is_launch() && line.run_id() == Some(run));
     let told = || {
         let mut answers = evidence.tool_results();
-        let first = answers.find(|(_, object)| object.get("run_id").and_then(Value::as_str) == Some(run));
-        first.and_then(|(exchange, _)| evidence.frames.get(exchange.answer?)).map_or(0, |frame| frame.journal)
+        let made = answers.find(|(exchange, object)| {
+            exchange.tool.as_deref() == Some("run_workflow")
+                && object.get("run_id").and_then(Value::as_str) == Some(run)
+        });
+        made.and_then(|(exchange, _)| evidence.frames.get(exchange.answer?)).map_or(0, |frame| frame.journal)
     };
     let began = launched.unwrap_or_else(told);
     let runs = runs_of(evidence, request);
@@ -196,6 +203,23 @@ mod tests {
     #[test]
     fn safe_to_retry_fails_when_an_earlier_attempt_saved() {
         assert!(fails(&TRUTH, &retried("platform_error"))[0].actual.contains("earlier attempt"));
+    }
+
+    #[test]
+    fn safe_to_retry_fails_where_the_run_saved_whatever_else_is_said() {
+        let mut evidence = saved();
+        set_result(&mut evidence, "outcome", json!("not_sure_if_saved"));
+        set_result(&mut evidence, "record_changed", json!("unknown"));
+        holds(&TRUTH, &evidence);
+        set_result(&mut evidence, "safe_to_retry", json!(true));
+        fails(&TRUTH, &evidence);
+    }
+
+    #[test]
+    fn a_run_that_was_there_before_this_world_has_no_earlier_attempt_in_it() {
+        let mut evidence = retried("platform_error");
+        evidence.exchanges[3].tool = Some("get_run".into());
+        holds(&TRUTH, &evidence);
     }
 
     #[test]

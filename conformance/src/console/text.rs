@@ -44,7 +44,7 @@ pub fn summary(summary: &Summary, matrix: &Matrix, style: Style) -> String {
             text.push_str(&format!("  and {} more\n", holes.len() - NAMED));
         }
     }
-    let verdict = match (summary.failed, summary.unrun) {
+    let verdict = match (summary.failed, summary.unrun + summary.holes) {
         (0, 0) => style.good("passed"),
         (0, _) => style.bad("incomplete"),
         _ => style.bad("failed"),

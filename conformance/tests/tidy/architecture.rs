@@ -10,7 +10,9 @@ const FROM: &str = "<!-- files -->";
 const RENEW: &str = "RENEW_MAP";
 
 /// Files that can't say in a first line what they are for.
-const NAMED: [(&str, &str); 20] = [
+const NAMED: [(&str, &str); 22] = [
+    ("flow-fake/src/cli/help.txt", "what `flow-fake --help` says"),
+    ("mockmed/src/store/schema.sql", "the tables of the clinic's store"),
     (".ci/run", "what a change has to pass"),
     (".github/workflows/ci.yml", "runs .ci/run on every change"),
     (".gitignore", "what is never kept"),
@@ -34,7 +36,8 @@ const NAMED: [(&str, &str); 20] = [
 ];
 
 /// Folders of data, each named by one line instead of file by file.
-const FOLDERS: [(&str, &str); 4] = [
+const FOLDERS: [(&str, &str); 5] = [
+    ("mockmed/pages/", "the clinic's pages, scripts, styles and pictures"),
     ("scenarios/requirements/", "the requirement catalogue, a file for each part of the design"),
     ("scenarios/", "scenarios as TOML, a folder for each area"),
     ("schemas/samples/", "run directories and reports as the real program leaves them, their texts replaced"),

@@ -1,3 +1,5 @@
+//! Run folders of the real Flow, whole and broken, and what the queue shows of them.
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -121,8 +123,11 @@ fn a_rightly_signed_capability_is_shown_as_its_public_part_alone() {
 
 #[test]
 fn a_capability_that_cannot_be_checked_is_withheld_and_the_item_stays() {
-    let breaks: [(&str, fn(&Run)); 6] = [
-        ("signature", |run| run.edit(pause::CAPABILITY, |it| it["signature"] = json!(format!("hmac-sha256:{}", "0".repeat(64))))),
+    type Break = fn(&Run);
+    let breaks: [(&str, Break); 6] = [
+        ("signature", |run| {
+            run.edit(pause::CAPABILITY, |it| it["signature"] = json!(format!("hmac-sha256:{}", "0".repeat(64))))
+        }),
         ("allowed", |run| run.edit(pause::CAPABILITY, |it| it["allowed_actions"] = json!(["continue"]))),
         ("key", |run| fs::write(run.path(pause::KEY), [8; 32]).unwrap()),
         ("key mode", |run| fs::set_permissions(run.path(pause::KEY), fs::Permissions::from_mode(0o644)).unwrap()),

@@ -1,3 +1,5 @@
+//! What a crash between any two writes of an attempt leaves, and how the next caller repairs it.
+
 use super::*;
 
 /// Opens an attempt and dies after so many of its three writes.

@@ -1,3 +1,5 @@
+//! Many callers with one request at the same moment.
+
 use super::*;
 
 /// Eight servers, 64 callers each: what every caller was told.

@@ -1,0 +1,170 @@
+//! A very small agent for the tests of the judge. Its first word says how it lies; `honest` doesn't. As `flow` it is a Flow that saves.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, BufRead, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+
+use serde_json::{Value, json};
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let lie = words.first().map(String::as_str).unwrap_or_default();
+    let outcome = match lie {
+        "flow" => flow(&words),
+        "exits" => return ExitCode::from(3),
+        _ => serve(lie, &words),
+    };
+    if outcome.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn serve(lie: &str, words: &[String]) -> io::Result<()> {
+    let mut out = io::stdout();
+    if lie == "chatty" {
+        writeln!(out, "Hello, I am a server.")?;
+    }
+    for line in io::stdin().lock().lines() {
+        let message: Value = serde_json::from_str(&line?)?;
+        if lie == "silent" || message.get("id").is_none() {
+            continue;
+        }
+        let mut id = message["id"].clone();
+        if lie == "stringly" {
+            id = id.to_string().into();
+        }
+        let answer = match answer(lie, words, &message)? {
+            Ok(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}),
+            Err(error) => json!({"jsonrpc": "2.0", "id": id, "error": error}),
+        };
+        writeln!(out, "{answer}")?;
+        if lie == "twice" && message["method"] == "tools/call" {
+            writeln!(out, "{answer}")?;
+        }
+        if lie == "dies" && message["method"] == "tools/list" {
+            return Ok(());
+        }
+    }
+    if lie == "stays" {
+        stay();
+    }
+    Ok(())
+}
+
+fn answer(lie: &str, words: &[String], message: &Value) -> io::Result<Result<Value, Value>> {
+    let params = &message["params"];
+    Ok(match message["method"].as_str() {
+        Some("initialize") => Ok(json!({
+            "protocolVersion": params["protocolVersion"], "capabilities": {"tools": {}},
+            "serverInfo": {"name": "liar", "version": "0"},
+        })),
+        Some("tools/list") => Ok(json!({"tools": [{
+            "name": "run_workflow", "inputSchema": {"type": "object"}, "outputSchema": {"type": "object"},
+        }]})),
+        Some("tools/call") if lie == "lingers" => linger(words)?,
+        Some("tools/call") => {
+            let result = run(lie, words, &params["arguments"])?;
+            let text = if lie == "two-faced" { "{}".to_owned() } else { format!("{result:#}") };
+            Ok(json!({"content": [{"type": "text", "text": text}], "structuredContent": result}))
+        }
+        Some("ping") => Ok(json!({})),
+        _ => Err(json!({"code": -32601, "message": "no such method"})),
+    })
+}
+
+fn run(lie: &str, words: &[String], arguments: &Value) -> io::Result<Value> {
+    let run_id = format!("run-{:024x}", std::process::id());
+    let runs = PathBuf::from(after(words, "--runs-dir"));
+    let record = keep(lie, &runs, &run_id)?;
+    if lie == "leaky" {
+        writeln!(io::stderr(), "running with {}", arguments["inputs"])?;
+    }
+    let starts = match lie {
+        "always-done" | "always-refuses" => 0,
+        "starts-twice" => 2,
+        _ => 1,
+    };
+    for _ in 0..starts {
+        start(lie, words, arguments, &runs, &run_id)?;
+    }
+    let refused = matches!(lie, "always-refuses" | "denies");
+    let (outcome, reason, changed, next, proof, retry) = match refused {
+        true => ("did_not_run", "platform_error", "no", "retry", "none", true),
+        false => ("done", "saved_and_checked", "yes", "none", "local", false),
+    };
+    let result = json!({
+        "outcome": outcome, "label": outcome, "safe_to_retry": retry,
+        "what_happened": "Fixed copy: checked on this computer, without a signed receipt.", "next_action": "Fixed copy.",
+        "next_step": next, "reason": reason, "record_changed": changed, "proof": proof, "run_id": run_id,
+        "request_id": arguments["request_id"], "workflow": "triage", "mode": "production",
+        "contract_version": "openadapt.run-result/v1",
+    });
+    fs::write(record, result.to_string())?;
+    Ok(result)
+}
+
+/// Starts something that outlives this process, says so to whoever reads the pipe that was named, and never answers.
+fn linger(words: &[String]) -> io::Result<Result<Value, Value>> {
+    Command::new("sleep").arg("600").process_group(0).stdin(Stdio::null()).stdout(Stdio::null()).spawn()?;
+    let pipe = words.get(1).cloned().unwrap_or_default();
+    OpenOptions::new().write(true).open(pipe)?.write_all(b"lingering\n")?;
+    stay()
+}
+
+fn stay() -> ! {
+    loop {
+        std::thread::park();
+    }
+}
+
+/// Makes the store and an empty record in it.
+fn keep(lie: &str, runs: &Path, run_id: &str) -> io::Result<PathBuf> {
+    let folder = runs.join("openadapt-agent/runs");
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
+    let record = folder.join(format!("{run_id}.json"));
+    let mode = if lie == "readable" { 0o644 } else { 0o600 };
+    OpenOptions::new().write(true).create(true).truncate(true).mode(mode).open(&record)?;
+    Ok(record)
+}
+
+fn start(lie: &str, words: &[String], arguments: &Value, runs: &Path, run_id: &str) -> io::Result<()> {
+    let params = runs.join("openadapt-agent/params.json");
+    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&params)?;
+    file.write_all(arguments["inputs"].to_string().as_bytes())?;
+    let flow = after(words, "--flow-cli");
+    let flow: Vec<&str> = flow.split(' ').collect();
+    let saves = if lie == "fails-and-says-done" { "without" } else { "with" };
+    Command::new(flow.first().copied().unwrap_or_default())
+        .args(flow.iter().skip(1))
+        .arg(saves)
+        .arg("--run-dir")
+        .arg(runs.join(run_id))
+        .arg("--params-file")
+        .arg(&params)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .status()?;
+    if lie == "leaves-params" { Ok(()) } else { fs::remove_file(params) }
+}
+
+/// Flow: launch, save, exit, as lines of the journal.
+fn flow(words: &[String]) -> io::Result<()> {
+    let journal = std::env::var_os("FLOW_FAKE_JOURNAL").unwrap_or_default();
+    let mut journal = OpenOptions::new().append(true).open(journal)?;
+    let about = |event: &str| {
+        json!({
+            "event": event, "pid": std::process::id(), "ppid": std::os::unix::process::parent_id(), "launch": 1,
+            "bundle": "triage", "run_dir": after(words, "--run-dir"), "params_path": after(words, "--params-file"),
+            "params_mode": "0600",
+        })
+    };
+    let events: &[&str] =
+        if words.iter().any(|word| word == "with") { &["launch", "effect", "exit"] } else { &["launch", "exit"] };
+    events.iter().try_for_each(|event| writeln!(journal, "{}", about(event)))
+}
+
+fn after(words: &[String], flag: &str) -> String {
+    let mut following = words.iter().skip_while(|word| *word != flag).skip(1);
+    following.next().cloned().unwrap_or_default()
+}
