@@ -31,7 +31,8 @@ fn shape(evidence: &Evidence, verdict: Verdict) -> Verdict {
         let (Some(frame), Some(answer)) = (exchange.answer, evidence.answer(exchange)) else { continue };
         verdict.saw();
         let Some(result) = answer.get("result").filter(|result| !asks(result)) else { continue };
-        let advertised = schema_of(evidence, exchange).is_some();
+        let is_error = result.get("isError") == Some(&Value::Bool(true));
+        let advertised = !is_error && schema_of(evidence, exchange).is_some();
         for (expected, actual) in problems(exchange, result, advertised) {
             verdict.fails_at(exchange.step, expected, actual, [Cite::Frame(exchange.request), Cite::Frame(frame)]);
         }

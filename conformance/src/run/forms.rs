@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::act::{Acting, Halted, Outcome};
 use super::world::World;
 use crate::evidence::form::Shown;
-use crate::evidence::{Seen, StopCause, Way};
+use crate::evidence::{Exchange, Frame, Seen, StopCause, Way};
 use crate::scenario::form::{Answer, Asked, FormReply};
 use crate::wire::server::Server;
 
@@ -29,6 +29,17 @@ struct Known {
     later: BTreeMap<usize, usize>,
     /// Exchanges that were answered without a form.
     plain: BTreeSet<usize>,
+    /// Forms of the legacy era, as they came.
+    elicited: Vec<Elicited>,
+    /// How many frames were looked at for them.
+    looked: usize,
+}
+
+#[derive(Debug)]
+struct Elicited {
+    frame: usize,
+    server: String,
+    message: String,
 }
 
 /// A form that waits for its answer.
@@ -69,10 +80,16 @@ impl Forms {
 
     /// The form of an exchange, once it was shown.
     fn form_of(&self, world: &World<'_>, exchange: usize) -> Option<Waiting> {
-        if let Some(frame) = self.0.borrow().shown.get(&exchange) {
-            return Some(Waiting { exchange, frame: *frame });
-        }
         let asked = world.transcript.exchange(exchange);
+        let before = self.0.borrow().shown.get(&exchange).copied();
+        if let Some(frame) = before {
+            // Of calls that are alike, this one may have been given another's form; then its own comes later.
+            let answered = self.0.borrow().answered.contains(&frame);
+            let own = if answered && asked.answer.is_none() { self.elicited(world, &asked) } else { None };
+            let frame = own.unwrap_or(frame);
+            self.0.borrow_mut().shown.insert(exchange, frame);
+            return Some(Waiting { exchange, frame });
+        }
         let frame = match asked.answer {
             Some(answer) => Some(answer).filter(|frame| shown_at(world, *frame).is_some_and(|form| form.id.is_none())),
             None => self.elicited(world, &asked),
@@ -88,21 +105,34 @@ impl Forms {
     }
 
     /// A form of the legacy era says nothing of its call: the one that names the call's item, else the first that no other call has.
-    fn elicited(&self, world: &World<'_>, asked: &crate::evidence::Exchange) -> Option<usize> {
-        let known = self.0.borrow();
-        let frames = world.transcript.frames();
-        let free: Vec<(usize, Shown)> = frames
-            .iter()
-            .enumerate()
-            .skip(asked.request)
-            .filter(|(_, frame)| frame.way == Way::Received && frame.server == asked.server)
-            .filter(|(index, _)| !known.shown.values().any(|shown| shown == index))
-            .filter(|(_, frame)| frame.text.contains("elicitation/create"))
-            .filter_map(|(index, frame)| Some((index, Shown::of(&serde_json::from_str(&frame.text).ok()?)?)))
-            .collect();
+    fn elicited(&self, world: &World<'_>, asked: &Exchange) -> Option<usize> {
+        let mut known = self.0.borrow_mut();
+        known.look(&world.transcript.frames());
+        let taken: BTreeSet<usize> = known.shown.values().chain(&known.answered).copied().collect();
+        let free = || {
+            let later = known.elicited.iter().filter(|form| form.frame > asked.request && form.server == asked.server);
+            later.filter(|form| !taken.contains(&form.frame))
+        };
         let item = asked.arguments.get("attention_id").and_then(Value::as_str);
-        let named = free.iter().find(|(_, form)| item.is_some_and(|item| form.message().contains(item)));
-        named.or(free.first()).map(|(index, _)| *index)
+        let named = free().find(|form| item.is_some_and(|item| form.message.contains(item)));
+        named.or(free().next()).map(|form| form.frame)
+    }
+}
+
+impl Known {
+    /// Takes notice of the forms that came since the last look.
+    fn look(&mut self, frames: &[Frame]) {
+        for (index, frame) in frames.iter().enumerate().skip(self.looked) {
+            if frame.way == Way::Received
+                && frame.text.contains("elicitation/create")
+                && let Some(form) = serde_json::from_str(&frame.text).ok().as_ref().and_then(Shown::of)
+                && form.id.is_some()
+            {
+                let (server, message) = (frame.server.clone(), form.message().to_owned());
+                self.elicited.push(Elicited { frame: index, server, message });
+            }
+        }
+        self.looked = frames.len();
     }
 }
 

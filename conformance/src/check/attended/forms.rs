@@ -94,15 +94,17 @@ fn words_of(action: &str) -> &'static [&'static str] {
 
 /// The client of this request declared that it shows forms.
 fn shows_forms(evidence: &Evidence, server: &str, request: usize) -> bool {
-    let own = evidence.message(request).unwrap_or_default();
-    let modern = own.pointer("/params/_meta/io.modelcontextprotocol~1clientCapabilities").cloned();
+    let modern = || {
+        let own = evidence.message(request)?;
+        own.pointer("/params/_meta/io.modelcontextprotocol~1clientCapabilities").cloned()
+    };
     let hello =
         evidence.exchanges.iter().rev().find(|exchange| {
             exchange.method == "initialize" && exchange.server == server && exchange.request < request
         });
     let legacy = || hello.and_then(|exchange| exchange.arguments.get("capabilities").cloned());
     let speaks_modern = evidence.server(server).is_some_and(|server| server.modern);
-    let declared = if speaks_modern { modern } else { legacy() };
+    let declared = if speaks_modern { modern() } else { legacy() };
     let declared = declared.and_then(|capabilities| capabilities.get("elicitation").cloned());
     declared.is_some_and(|kinds| kinds.get("form").is_some() || kinds.get("url").is_none())
 }

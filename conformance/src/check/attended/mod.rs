@@ -9,6 +9,8 @@ pub mod twice;
 #[cfg(test)]
 pub(crate) mod sample;
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use crate::evidence::form::{Shown, confirms};
@@ -67,10 +69,11 @@ pub fn calls_of<'e>(evidence: &'e Evidence, form: &Seen) -> Vec<&'e Exchange> {
 
 /// Every yes to a form.
 pub fn yeses(evidence: &Evidence) -> Vec<Yes<'_>> {
+    let replies = replies(evidence);
     forms(evidence)
         .iter()
         .flat_map(|form| match &form.shown.id {
-            Some(id) => legacy(evidence, form, id),
+            Some(id) => legacy(evidence, form, id, &replies),
             None => modern(evidence, form),
         })
         .collect()
@@ -80,15 +83,23 @@ pub fn text<'e>(exchange: &'e Exchange, key: &str) -> Option<&'e str> {
     exchange.arguments.get(key).and_then(Value::as_str)
 }
 
-fn legacy<'e>(evidence: &'e Evidence, form: &Seen, id: &Value) -> Vec<Yes<'e>> {
-    let server = &evidence.frames[form.frame].server;
-    let sent = evidence.frames.iter().enumerate().skip(form.frame);
-    let reply = sent.filter(|(_, frame)| frame.way == Way::Sent && frame.server == *server).find(|(frame, _)| {
-        let message = evidence.message(*frame).unwrap_or_default();
-        let answers = message.get("method").is_none() && message.get("id") == Some(id);
-        answers && message.get("result").is_some_and(confirms)
+/// A yes that the client sent to a server's request, by server and id.
+type Replies = BTreeMap<(String, String), usize>;
+
+fn replies(evidence: &Evidence) -> Replies {
+    let sent = evidence.frames.iter().enumerate().filter(|(_, frame)| frame.way == Way::Sent);
+    let yes = sent.filter(|(_, frame)| frame.text.contains("confirmed")).filter_map(|(index, frame)| {
+        let message = evidence.message(index).filter(|message| message.get("method").is_none())?;
+        let id = message.get("id").filter(|_| message.get("result").is_some_and(confirms))?;
+        Some(((frame.server.clone(), id.to_string()), index))
     });
-    let Some((frame, _)) = reply else { return Vec::new() };
+    yes.collect()
+}
+
+fn legacy<'e>(evidence: &'e Evidence, form: &Seen, id: &Value, replies: &Replies) -> Vec<Yes<'e>> {
+    let server = evidence.frames[form.frame].server.clone();
+    let reply = replies.get(&(server, id.to_string())).copied();
+    let Some(frame) = reply.filter(|frame| *frame > form.frame) else { return Vec::new() };
     calls_of(evidence, form).into_iter().map(|call| Yes { frame, form: form.frame, call }).collect()
 }
 
