@@ -54,6 +54,11 @@ impl Judge<'_, '_> {
             }
             (Action::Cli(cli), Seen::Program { exit, stdout, stderr }) => self.cli(cli, *exit, stdout, stderr),
             (Action::Flow(verb), Seen::Program { exit, stderr, .. }) => self.flow(verb, *exit, stderr),
+            (Action::Asked(asked), Seen::Forms { frames }) => {
+                for (expected, actual, cite) in super::attended::forms::problems(self.evidence, asked, frames) {
+                    self.fails(expected, actual, vec![cite]);
+                }
+            }
             (Action::File(look), Seen::File(file)) => {
                 if let Some((expected, actual)) = file_problem(&look.fact(), Some(file)) {
                     self.fails(expected, actual, vec![Cite::File(file.path.clone())]);

@@ -2,6 +2,7 @@
 
 pub mod after;
 pub mod answers;
+pub mod attended;
 pub mod canary;
 pub mod ends;
 pub mod expect;
@@ -35,6 +36,11 @@ pub const CHECKS: &[&Check] = &[
     &answers::ANSWERED_ONCE,
     &answers::UNANSWERED,
     &canary::CANARY,
+    &attended::decisions::DECISIONS,
+    &attended::twice::ONCE,
+    &attended::forms::FORMS,
+    &attended::projection::PROJECTION,
+    &attended::bridge::BRIDGE,
     &store::PARAMS,
     &store::MODES,
     &ends::LEFTOVERS,

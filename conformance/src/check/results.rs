@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::schema::violations;
 use super::verdict::{Blame, Check, Cite, Verdict};
+use crate::evidence::form::asks;
 use crate::evidence::{Evidence, Exchange};
 use schemas::Schema;
 
@@ -29,8 +30,9 @@ fn shape(evidence: &Evidence, verdict: Verdict) -> Verdict {
     for exchange in evidence.exchanges.iter().filter(|exchange| exchange.method == "tools/call") {
         let (Some(frame), Some(answer)) = (exchange.answer, evidence.answer(exchange)) else { continue };
         verdict.saw();
-        let Some(result) = answer.get("result") else { continue };
-        let advertised = schema_of(evidence, exchange).is_some();
+        let Some(result) = answer.get("result").filter(|result| !asks(result)) else { continue };
+        let is_error = result.get("isError") == Some(&Value::Bool(true));
+        let advertised = !is_error && schema_of(evidence, exchange).is_some();
         for (expected, actual) in problems(exchange, result, advertised) {
             verdict.fails_at(exchange.step, expected, actual, [Cite::Frame(exchange.request), Cite::Frame(frame)]);
         }

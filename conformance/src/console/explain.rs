@@ -54,6 +54,7 @@ fn world(scenario: &Scenario) -> String {
     let mode = match world.mode {
         Mode::Production => "a production server",
         Mode::ReadOnly => "a read-only server",
+        Mode::Attended => "an attended server",
         Mode::AllowRun => "a server with --allow-run",
         Mode::Bare => "a bare serve",
     };

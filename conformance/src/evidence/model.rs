@@ -154,6 +154,10 @@ pub enum Seen {
         stderr: String,
     },
     File(SeenFile),
+    /// The frames that showed the forms of a call.
+    Forms {
+        frames: Vec<usize>,
+    },
     Journal {
         line: usize,
     },

@@ -8,6 +8,7 @@ use tokio::process::Command;
 
 use super::answers;
 use super::edit;
+use super::forms;
 use super::perform::{start, stop_of};
 use super::processes;
 use super::world::World;
@@ -83,6 +84,8 @@ impl Acting<'_, '_> {
             Action::Join(join) => answers::join(self, join).await,
             Action::Pending(pending) => answers::pending(self, pending),
             Action::Cancel(cancel) => answers::cancel(self, cancel).await,
+            Action::Asked(asked) => forms::asked(self, asked).await,
+            Action::Answer(answer) => forms::answer(self, answer).await,
             Action::Notify(notify) => answers::notify(self, notify).await,
             Action::Tools(tools) => answers::tools(self, tools).await,
             Action::Send(send) => answers::send(self, send).await,

@@ -6,10 +6,14 @@ use serde_json::{Map, Value, json};
 
 use super::act::{Acting, Halted, Outcome};
 use super::world::{World, unhex};
+use super::{forms, fuzz};
 use crate::evidence::{Seen, ServerEnd, StopCause, Stopped, object_of};
 use crate::scenario::action::{Call, Cancel, Join, Notify, Pending, Send, Servers, Tools};
 use crate::wire::client::Identity;
 use crate::wire::server::{Server, WriteFault};
+
+/// Fuzzed calls are many: so many are sent before their answers are read.
+const FUZZED_AT_ONCE: usize = 50;
 
 /// Sends every request of a call, and waits for their answers unless the call has a name to be joined by.
 pub async fn call(acting: &Acting<'_, '_>, written: &Call) -> Result<(Call, Outcome), Stopped> {
@@ -23,7 +27,11 @@ pub async fn call(acting: &Acting<'_, '_>, written: &Call) -> Result<(Call, Outc
             variables.set("n", n.into());
             let call: Result<Call, _> = variables.resolve(written);
             variables.unset("n");
-            call.map_err(|error| acting.scenario_fault(error.to_string()))?
+            let mut call = call.map_err(|error| acting.scenario_fault(error.to_string()))?;
+            if let (Some(seed), Some(good)) = (call.fuzz, &call.args) {
+                call.args = Some(fuzz::changed(good, seed, n));
+            }
+            call
         };
         let (server, identity) = match server_for(acting, &call, n) {
             Ok(found) => found,
@@ -31,12 +39,19 @@ pub async fn call(acting: &Acting<'_, '_>, written: &Call) -> Result<(Call, Outc
         };
         let (method, params) = message_of(&call);
         let (exchange, sent) = world.client.request(&server, &identity, &method, params, Some(acting.index)).await;
+        world.forms.expect(exchange, call.form.clone().or(identity.forms));
         exchanges.push(exchange);
         let call = resolved.get_or_insert(call).clone();
         // A server that has ended is judged by what it owes, not by a write that failed.
         if let Err(WriteFault::Stuck) = sent {
             let halted = acting.stopped(StopCause::AgentSilent, "the server to read a request", "its pipe stays full");
             return Ok((call, Err(halted.having(Seen::Answers { exchanges, awaited: false }))));
+        }
+        if call.fuzz.is_some()
+            && exchanges.len().is_multiple_of(FUZZED_AT_ONCE)
+            && let Err(halted) = answered(acting, exchanges[exchanges.len() - FUZZED_AT_ONCE..].to_vec()).await
+        {
+            return Ok((call, Err(halted)));
         }
     }
     let call = resolved.unwrap_or_else(|| written.clone());
@@ -130,12 +145,19 @@ pub async fn send(acting: &Acting<'_, '_>, send: &Send) -> Outcome {
 /// Waits until each exchange is answered, or can't be any more.
 async fn answered(acting: &Acting<'_, '_>, exchanges: Vec<usize>) -> Outcome {
     let world = acting.world;
-    let mut open = exchanges.clone();
-    let all = world.transcript.until(world.limit(), || {
-        open.retain(|exchange| !world.transcript.is_answered(*exchange) && can_be_answered(world, *exchange));
-        open.is_empty().then_some(())
-    });
-    let in_time = all.await.is_ok();
+    let in_time = loop {
+        let mut open: Vec<usize> = exchanges.iter().map(|exchange| world.forms.latest(*exchange)).collect();
+        let shown = world.transcript.until(world.limit(), || {
+            let waiting = world.forms.waiting(world, &open);
+            open.retain(|exchange| !world.transcript.is_answered(*exchange) && can_be_answered(world, *exchange));
+            waiting.map(Some).or(open.is_empty().then_some(None))
+        });
+        match shown.await {
+            Ok(Some(waiting)) => forms::reply(acting, waiting).await?,
+            other => break other.is_ok(),
+        }
+    };
+    let exchanges: Vec<usize> = exchanges.iter().map(|exchange| world.forms.latest(*exchange)).collect();
     let seen = Seen::Answers { exchanges: exchanges.clone(), awaited: true };
     let missing = exchanges.iter().find(|exchange| !world.transcript.is_answered(**exchange));
     let Some(missing) = missing.map(|exchange| world.transcript.exchange(*exchange)) else { return Ok(seen) };
@@ -164,6 +186,11 @@ pub fn first_object(world: &World<'_>, exchanges: &[usize]) -> Option<Value> {
         let result = world.transcript.answer(*exchange)?.get("result")?.clone();
         Some(object_of(&result))
     })
+}
+
+/// The exchanges of a call that has a name.
+pub fn named(acting: &Acting<'_, '_>, name: &str) -> Result<Vec<usize>, Box<Halted>> {
+    Ok(background(acting, name)?.0)
 }
 
 fn background(

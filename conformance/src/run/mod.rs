@@ -5,6 +5,8 @@ pub mod answers;
 pub mod bundle;
 pub mod edit;
 pub mod events;
+pub mod forms;
+pub mod fuzz;
 pub mod older;
 pub mod perform;
 pub mod process;

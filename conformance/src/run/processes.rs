@@ -63,6 +63,7 @@ fn find(
     let journal = acting.world.transcript.journal();
     let line = journal.iter().rev().find(|line| {
         let event = match name {
+            ProcessName::Bridge => line.event() == "bridge",
             ProcessName::Grandchild(wanted) => line.event() == "grandchild" && line.name() == Some(wanted),
             _ => line.is_launch(),
         };

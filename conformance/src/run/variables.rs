@@ -158,6 +158,7 @@ impl Variables {
             ("canary", Some(which)) if plain(which) => Some(self.canary(which).into()),
             ("record", Some(run)) => path(&store.join("runs").join(format!("{}.json", self.own_text(run)?))),
             ("rundir", Some(run)) => path(&folders.runs.join(self.own_text(run)?)),
+            ("attention", Some(run)) => Some(hex(&Sha256::digest(self.own_text(run)?.as_bytes()))[..24].into()),
             ("dispatch", Some(run)) => path(&store.join("dispatch").join(self.own_text(run)?)),
             ("index", Some(id)) => path(&store.join("requests").join(format!("{}.json", self.digest(id)?))),
             ("index40", Some(id)) => path(&store.join("requests").join(format!("{}.json", &self.digest(id)?[..40]))),

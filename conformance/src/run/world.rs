@@ -12,6 +12,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
 
+use super::forms::Forms;
 use super::subject::Subject;
 use super::variables::{Folders, VariableError, Variables};
 use super::{bundle, older, process};
@@ -36,6 +37,7 @@ pub struct World<'a> {
     /// Exchanges of calls that weren't waited for, by their name.
     pub background: RefCell<BTreeMap<String, (Vec<usize>, crate::scenario::action::Wanted)>>,
     pub planted: RefCell<Vec<SeenFile>>,
+    pub forms: Forms,
     pub folders: Folders,
     /// No process of this world lives any more: nothing is left to end when it is dropped.
     pub swept: Cell<bool>,
@@ -76,6 +78,7 @@ impl<'a> World<'a> {
             steps: RefCell::default(),
             background: RefCell::default(),
             planted: RefCell::default(),
+            forms: Forms::default(),
             folders,
             swept: Cell::new(false),
             follower,
@@ -103,6 +106,7 @@ impl<'a> World<'a> {
             modern,
             protocol: plan.protocol.clone().unwrap_or_else(|| if modern { MODERN } else { "2025-11-25" }.into()),
             capabilities: plan.capabilities.clone().unwrap_or_default(),
+            forms: plan.forms.clone(),
         };
         let launch = Launch {
             name: name.to_owned(),
@@ -155,6 +159,7 @@ impl<'a> World<'a> {
         let mut words: Vec<String> = vec!["serve".into()];
         match world.mode {
             Mode::Production => words.extend(["--mode".into(), "production".into(), "--bundles".into(), bundles]),
+            Mode::Attended => words.extend(["--mode".into(), "attended".into(), "--bundles".into(), bundles]),
             Mode::ReadOnly => words.extend(["--bundles".into(), bundles]),
             Mode::AllowRun => words.extend(["--allow-run".into(), "--bundles".into(), bundles]),
             Mode::Bare => {}

@@ -5,6 +5,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use super::files::{Edit, Look};
+use super::form::{Answer, Asked};
 pub use super::verbs::*;
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -14,6 +15,8 @@ pub enum Action {
     Join(Box<Join>),
     Pending(Pending),
     Cancel(Cancel),
+    Asked(Asked),
+    Answer(Answer),
     Notify(Notify),
     Tools(Tools),
     Send(Send),
@@ -39,8 +42,8 @@ impl<'de> Deserialize<'de> for Action {
 
 /// Every verb, in the order of `scenarios/README.md`. `flow` comes after the words that other verbs use as a plain key.
 const VERBS: &[&str] = &[
-    "call", "request", "join", "pending", "cancel", "notify", "tools", "send", "hex", "start", "close", "signal",
-    "gone", "alive", "cli", "await", "release", "flow", "saved", "edit", "file",
+    "call", "request", "join", "pending", "cancel", "asked", "answer", "notify", "tools", "send", "hex", "start",
+    "close", "signal", "gone", "alive", "cli", "await", "release", "flow", "saved", "edit", "file",
 ];
 
 impl Action {
@@ -59,6 +62,8 @@ impl Action {
             "join" => typed(verb, value).map(Self::Join),
             "pending" => typed(verb, value).map(Self::Pending),
             "cancel" => typed(verb, value).map(Self::Cancel),
+            "asked" => typed(verb, value).map(Self::Asked),
+            "answer" => typed(verb, value).map(Self::Answer),
             "notify" => typed(verb, value).map(Self::Notify),
             "tools" => typed(verb, value).map(Self::Tools),
             "send" | "hex" => typed(verb, value).map(Self::Send),
@@ -93,6 +98,8 @@ impl Action {
             Self::Join(join) => format!("join {}", join.join),
             Self::Pending(pending) => format!("{} is still pending", pending.pending),
             Self::Cancel(cancel) => format!("cancel {}", cancel.cancel),
+            Self::Asked(asked) => format!("a person is asked about {}", asked.asked),
+            Self::Answer(answer) => format!("a person answers what {} asks", answer.answer),
             Self::Notify(notify) => format!("notify {}", notify.notify),
             Self::Tools(_) => "list the tools".into(),
             Self::Send(_) => "send raw bytes".into(),
@@ -118,6 +125,8 @@ impl Action {
             Self::Join(x) => &x.note,
             Self::Pending(x) => &x.note,
             Self::Cancel(x) => &x.note,
+            Self::Asked(x) => &x.note,
+            Self::Answer(x) => &x.note,
             Self::Notify(x) => &x.note,
             Self::Tools(x) => &x.note,
             Self::Send(x) => &x.note,

@@ -3,6 +3,7 @@
 pub mod action;
 pub mod expand;
 pub mod files;
+pub mod form;
 pub mod id;
 pub mod model;
 pub mod select;

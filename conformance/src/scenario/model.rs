@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use super::action::Action;
 use super::files::{FileFact, PlantedFile};
+use super::form::FormReply;
 use super::id::{RequirementId, ScenarioId};
 use crate::check::matcher::Matcher;
 
@@ -61,6 +62,8 @@ pub struct ServerPlan {
     pub era: Option<Era>,
     pub protocol: Option<String>,
     pub capabilities: Option<Map<String, Value>>,
+    /// How the client's person answers forms; never, where nothing is said.
+    pub forms: Option<FormReply>,
     pub handshake: Option<bool>,
     pub env: Option<BTreeMap<String, String>>,
     pub umask: Option<String>,
@@ -74,6 +77,7 @@ pub enum Mode {
     #[default]
     Production,
     ReadOnly,
+    Attended,
     AllowRun,
     Bare,
 }
@@ -226,6 +230,9 @@ pub struct Script {
     pub steps: Option<Vec<Value>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plays: Option<Vec<Value>>,
+    /// What `flow-fake bridge` plays.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bridge: Option<Value>,
 }
 
 /// What must be true when every server was closed and every process has ended.
@@ -288,7 +295,7 @@ impl Default for World {
 impl Default for Script {
     fn default() -> Self {
         let saved = vec!["run_dir".into(), "effect".into(), serde_json::json!({"report": "verified"})];
-        Self { steps: Some(saved), plays: None }
+        Self { steps: Some(saved), plays: None, bridge: None }
     }
 }
 
@@ -305,6 +312,7 @@ impl ServerPlan {
             era: over.era.or(under.era),
             protocol: over.protocol.or(under.protocol),
             capabilities: over.capabilities.or(under.capabilities),
+            forms: over.forms.or(under.forms),
             handshake: over.handshake.or(under.handshake),
             env: Some(env),
             umask: over.umask.or(under.umask),

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::form::FormReply;
 use super::model::ServerPlan;
 use crate::check::matcher::Matcher;
 
@@ -21,6 +22,12 @@ pub struct Call {
     pub server: Option<String>,
     pub servers: Option<Servers>,
     pub times: Option<u32>,
+    /// How a form is answered; else the server's plan says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub form: Option<FormReply>,
+    /// A seed: the arguments of each of the calls are the given ones, changed by it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fuzz: Option<u64>,
     #[serde(rename = "as")]
     pub name: Option<String>,
     #[serde(flatten)]
@@ -249,7 +256,7 @@ pub struct Alive {
     pub note: Option<String>,
 }
 
-/// `server`, `keeper`, `flow`, `flow-group`, `grandchild:NAME`.
+/// `server`, `keeper`, `flow`, `flow-group`, `bridge`, `grandchild:NAME`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum ProcessName {
@@ -257,6 +264,7 @@ pub enum ProcessName {
     Keeper,
     Flow,
     FlowGroup,
+    Bridge,
     Grandchild(String),
 }
 
@@ -340,9 +348,10 @@ impl TryFrom<String> for ProcessName {
             "keeper" => Ok(Self::Keeper),
             "flow" => Ok(Self::Flow),
             "flow-group" => Ok(Self::FlowGroup),
+            "bridge" => Ok(Self::Bridge),
             other => match other.strip_prefix("grandchild:") {
                 Some(name) if !name.is_empty() => Ok(Self::Grandchild(name.to_owned())),
-                _ => Err(format!("{other:?} is no process: server, keeper, flow, flow-group, grandchild:NAME")),
+                _ => Err(format!("{other:?} is no process: server, keeper, flow, flow-group, bridge, grandchild:NAME")),
             },
         }
     }
@@ -361,6 +370,7 @@ impl std::fmt::Display for ProcessName {
             Self::Keeper => f.write_str("keeper"),
             Self::Flow => f.write_str("flow"),
             Self::FlowGroup => f.write_str("flow-group"),
+            Self::Bridge => f.write_str("bridge"),
             Self::Grandchild(name) => write!(f, "grandchild:{name}"),
         }
     }

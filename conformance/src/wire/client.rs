@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use super::server::{Server, WriteFault};
 use super::transcript::Transcript;
 use crate::evidence::Exchange;
+use crate::scenario::form::FormReply;
 
 pub const MODERN: &str = "2026-07-28";
 
@@ -25,6 +26,7 @@ pub struct Identity {
     pub modern: bool,
     pub protocol: String,
     pub capabilities: Map<String, Value>,
+    pub forms: Option<FormReply>,
 }
 
 #[derive(Debug)]
