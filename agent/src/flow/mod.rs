@@ -4,6 +4,7 @@ pub mod approval;
 pub mod bridge;
 pub mod canonical;
 pub mod command;
+pub mod decisions;
 pub mod hex_text;
 pub mod pause;
 pub mod report;

@@ -10,12 +10,12 @@ use super::core::Core;
 use super::watch::View;
 use crate::contract::evidence::TransactionOutcome;
 use crate::contract::ids::RunId;
-use crate::contract::outcome::Outcome;
+use crate::contract::outcome::{Outcome, RecordChanged};
 use crate::contract::reason::Reason;
-use crate::contract::result::{ResultFacts, RunResult};
-use crate::flow::approval;
+use crate::contract::result::{ResultFacts, RunResult, Technical};
 use crate::flow::report::Binding;
 use crate::flow::run_dir::RunDir;
+use crate::flow::{approval, decisions};
 use crate::runs::StoreError;
 use crate::runs::clock::utc_now;
 use crate::runs::dispatch::{DispatchState, Revocation};
@@ -45,6 +45,21 @@ impl Core {
     }
 
     fn settle(&self, held: Option<&StripeGuard>, run_id: &RunId) -> Result<View, StoreError> {
+        Ok(match self.settled(held, run_id)? {
+            View::Ended(result) if self.is_doubted(&result) => View::Ended(Arc::new(doubted(&result))),
+            view => view,
+        })
+    }
+
+    /// The report that says "nothing written" is older than a decision that may be acting in the app. Told, never stored: Flow's next
+    /// report is the run's result. Source: *A re-read never turns a reviewed run into a retryable result*.
+    fn is_doubted(&self, result: &RunResult) -> bool {
+        let run_dir = |run_id| RunDir::open(&self.store.root().run_dir(run_id));
+        result.reason.row().record_changed == RecordChanged::No
+            && result.run_id.as_ref().is_some_and(|run_id| decisions::delivery_is_open(&run_dir(run_id)))
+    }
+
+    fn settled(&self, held: Option<&StripeGuard>, run_id: &RunId) -> Result<View, StoreError> {
         let record = match self.store.read(run_id)? {
             RecordRead::Valid(record) => record,
             read => return self.without_record(held, run_id, &read),
@@ -227,6 +242,11 @@ fn rendered(record: &RunRecord, reason: Reason) -> RunResult {
         replayed: false,
         facts: ResultFacts::default(),
     }
+}
+
+fn doubted(result: &RunResult) -> RunResult {
+    let facts = ResultFacts { technical: Technical::default(), ..result.facts.clone() };
+    RunResult { reason: Reason::SaveNotConfirmed, facts, ..result.clone() }
 }
 
 fn interrupted() -> Classified {

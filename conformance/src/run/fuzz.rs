@@ -163,7 +163,7 @@ mod tests {
         let good = Value::Object(good()).to_string();
         let all: Vec<String> =
             (0..1000).map(|number| Value::Object(changed(&self::good(), 7, number)).to_string()).collect();
-        assert!(all.iter().any(|one| *one == good), "some are good");
+        assert!(all.contains(&good), "some are good");
         assert!(all.iter().filter(|one| **one != good).count() > 700);
         assert!(all.iter().collect::<BTreeSet<_>>().len() > 500);
     }
