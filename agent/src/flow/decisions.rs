@@ -48,7 +48,8 @@ mod tests {
     }
 
     fn journal(decisions: &[(&str, &str)]) -> String {
-        let decision = |(key, status): &(&str, &str)| json!({"pause_id": "p", "idempotency_key": key, "status": status});
+        let decision =
+            |(key, status): &(&str, &str)| json!({"pause_id": "p", "idempotency_key": key, "status": status});
         json!({"decisions": decisions.iter().map(decision).collect::<Vec<Value>>()}).to_string()
     }
 

@@ -71,7 +71,7 @@ impl Service {
             Begun::Replay(run_id) => (run_id, true),
             Begun::Dispatched(run_id) => (run_id, false),
         };
-        let view = self.watch.wait(&run_id, wait).await;
+        let view = self.watch.wait(&run_id, wait, !replayed).await;
         let mut result = self.result_of(&run_id, view).await?.unwrap_or_else(|| self.core.unfinished(&run_id));
         result.replayed = replayed;
         Ok(result)
@@ -82,7 +82,7 @@ impl Service {
     /// # Errors
     /// When the store can't be read.
     pub async fn get_run(&self, arguments: GetRunArguments) -> Result<Option<RunResult>, StoreError> {
-        let view = self.watch.wait(&arguments.run_id, arguments.wait).await;
+        let view = self.watch.wait(&arguments.run_id, arguments.wait, false).await;
         self.result_of(&arguments.run_id, view).await
     }
 

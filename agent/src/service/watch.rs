@@ -44,11 +44,12 @@ impl Watch {
     }
 
     /// Waits until the run has ended, or `wait` is over. A call that sees the run begin to wait for a person's approval
-    /// returns at once; one that finds it already waiting keeps waiting.
-    pub async fn wait(self: &Arc<Self>, run_id: &RunId, wait: Duration) -> View {
+    /// returns at once; one that finds it already waiting keeps waiting. The call that began the run finds nothing: whatever it
+    /// sees began under its eyes.
+    pub async fn wait(self: &Arc<Self>, run_id: &RunId, wait: Duration, began_it: bool) -> View {
         let first = self.look_once(run_id).await;
         let View::Running { waiting_for_approval } = first else { return first };
-        if wait.is_zero() {
+        if wait.is_zero() || (began_it && waiting_for_approval) {
             return first;
         }
         match tokio::time::timeout(wait, self.settled(run_id, waiting_for_approval)).await {
