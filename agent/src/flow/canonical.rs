@@ -151,6 +151,11 @@ pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]).map(|nibble| char::from(DIGITS[usize::from(nibble)])).collect()
 }
 
+/// A text in quotes, with everything outside printable ASCII escaped as Python does.
+pub fn write_ascii_text(text: &str, out: &mut String) {
+    write_text(text, Escape::EverythingButAscii, out);
+}
+
 #[derive(Clone, Copy, PartialEq)]
 enum Escape {
     WhatJsonRequires,

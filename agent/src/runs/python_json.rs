@@ -1,8 +1,8 @@
 //! JSON as Python's `json.dumps(value, sort_keys=True)` writes it, byte for byte, so that keyed digests agree across both agents.
 
-use std::fmt::Write;
-
 use serde_json::{Map, Number, Value};
+
+use crate::flow::canonical::write_ascii_text;
 
 /// Sorted keys at every level, separators `, ` and `: `, everything outside printable ASCII escaped.
 pub fn python_json(value: &Value) -> String {
@@ -17,7 +17,7 @@ fn write_value(value: &Value, out: &mut String) {
         Value::Bool(true) => out.push_str("true"),
         Value::Bool(false) => out.push_str("false"),
         Value::Number(number) => out.push_str(&number_text(number)),
-        Value::String(text) => write_text(text, out),
+        Value::String(text) => write_ascii_text(text, out),
         Value::Array(items) => {
             out.push('[');
             for (index, item) in items.iter().enumerate() {
@@ -36,7 +36,7 @@ fn write_members(members: &Map<String, Value>, out: &mut String) {
     out.push('{');
     for (index, (key, member)) in sorted.into_iter().enumerate() {
         separate(index, out);
-        write_text(key, out);
+        write_ascii_text(key, out);
         out.push_str(": ");
         write_value(member, out);
     }
@@ -47,29 +47,6 @@ fn separate(index: usize, out: &mut String) {
     if index > 0 {
         out.push_str(", ");
     }
-}
-
-fn write_text(text: &str, out: &mut String) {
-    out.push('"');
-    for character in text.chars() {
-        match character {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '\u{8}' => out.push_str("\\b"),
-            '\u{c}' => out.push_str("\\f"),
-            ' '..='~' => out.push(character),
-            _ => {
-                for unit in character.encode_utf16(&mut [0; 2]) {
-                    // Writing to a string can't fail.
-                    let _ = write!(out, "\\u{unit:04x}");
-                }
-            }
-        }
-    }
-    out.push('"');
 }
 
 /// Python's `repr`: fixed notation from 1e-4 up to below 1e16, else an exponent of at least two digits.

@@ -20,6 +20,8 @@ const CALLS: usize = 1000;
 const RUNS: usize = 100;
 const FEW_RECORDS: usize = 10;
 const MANY_RECORDS: usize = 100_000;
+const PAUSED_RUNS: usize = 10_000;
+const LOOKS: usize = 20;
 
 /// Measures everything, saying before each part what comes.
 pub fn measure(subject: &Subject, say: impl Fn(&str)) -> io::Result<Table> {
@@ -64,6 +66,14 @@ pub fn measure(subject: &Subject, say: impl Fn(&str)) -> io::Result<Table> {
         let look_up = measured(CALLS, |_| agent.call("get_run", json!({"run_id": run_id})).map(drop))?;
         table.row(&format!("get_run among {records} records"), &look_up, &line);
     }
+    say(&format!("looking at {PAUSED_RUNS} paused runs"));
+    world.pause(PAUSED_RUNS)?;
+    let queue =
+        |agent: &mut Child| agent.ask("tools/call", json!({"name": "list_needs_attention", "arguments": {}})).map(drop);
+    let cold = measured(1, |_| queue(&mut agent))?;
+    table.row(&format!("list_needs_attention among {PAUSED_RUNS} paused runs, the first time"), &cold, &line);
+    let warm = measured(LOOKS, |_| queue(&mut agent))?;
+    table.row("the same again", &warm, &line);
     table.fact("resident memory at the end", agent.resident_kilobytes()?);
     Ok(table)
 }

@@ -13,6 +13,9 @@ use crate::run::subject::Subject;
 const WORKFLOW: &str = "triage";
 const SCRIPT: &str = r#"{"steps": ["run_dir", {"gate": "admit"}, "effect", {"report": "verified"}]}"#;
 
+const PAUSED_SCRIPT: &str =
+    r#"{"steps": ["run_dir", {"report": "halted_before_effect"}, {"pause": {"category": "identity"}}]}"#;
+
 pub struct World {
     folder: TempDir,
     subject: Subject,
@@ -64,21 +67,45 @@ impl World {
     }
 
     pub fn bare_flow(&self, number: usize) -> io::Result<()> {
+        self.flow("script.json", &format!("bare-{number}")).and_then(|clean| match clean {
+            true => Ok(()),
+            false => Err(io::Error::other("the stand-in for Flow failed")),
+        })
+    }
+
+    /// Puts so many paused runs into the runs folder, each like one that the stand-in for Flow leaves.
+    pub fn pause(&self, runs: usize) -> io::Result<()> {
+        fs::write(self.path("paused.json"), PAUSED_SCRIPT)?;
+        self.flow("paused.json", "runs/run-paused")?;
+        let files = fs::read_dir(self.path("runs/run-paused"))?.collect::<io::Result<Vec<_>>>()?;
+        for number in 1..runs {
+            let folder = self.path(&format!("runs/run-paused-{number}"));
+            fs::create_dir(&folder)?;
+            for file in files.iter().filter(|file| file.path().is_file()) {
+                fs::copy(file.path(), folder.join(file.file_name()))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs the stand-in alone; true when it exits with 0.
+    fn flow(&self, script: &str, run_dir: &str) -> io::Result<bool> {
         let (program, arguments) = self.subject.flow.split_first().ok_or_else(|| io::Error::other("no command"))?;
         let status = Command::new(program)
             .args(arguments)
             .arg("run")
             .arg(self.bundle())
             .arg("--run-dir")
-            .arg(self.path(&format!("bare-{number}")))
+            .arg(self.path(run_dir))
             .arg("--params-file")
             .arg(self.path("params.json"))
             .envs(self.environment())
+            .env("FLOW_FAKE_SCRIPT", self.path(script))
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .status()?;
-        if status.success() { Ok(()) } else { Err(io::Error::other("the stand-in for Flow failed")) }
+        Ok(status.success())
     }
 
     pub fn write_and_sync(&self) -> io::Result<()> {

@@ -31,7 +31,10 @@ pub struct All {
 
 #[derive(Debug, Args)]
 pub struct Run {
-    /// Only scenarios whose name matches; may be given several times. A family's name selects all of it.
+    /// Only scenarios whose name matches. A family's name selects all of it.
+    #[arg(value_name = "GLOB")]
+    globs: Vec<String>,
+    /// The same, as a flag; may be given several times.
     #[arg(long, value_name = "GLOB")]
     filter: Vec<String>,
     #[command(flatten)]
@@ -66,7 +69,7 @@ impl All {
 
 impl Run {
     pub fn run(self, printer: Printer) -> Result<Exit, Problem> {
-        self.how.judge(&self.filter, false, printer)
+        self.how.judge(&[self.globs, self.filter].concat(), false, printer)
     }
 }
 
