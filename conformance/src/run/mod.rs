@@ -3,6 +3,7 @@
 pub mod act;
 pub mod answers;
 pub mod bundle;
+pub mod clinic;
 pub mod edit;
 pub mod events;
 pub mod forms;

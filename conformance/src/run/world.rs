@@ -12,6 +12,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
 
+use super::clinic::Clinic;
 use super::forms::Forms;
 use super::subject::Subject;
 use super::variables::{Folders, VariableError, Variables};
@@ -42,6 +43,8 @@ pub struct World<'a> {
     /// No process of this world lives any more: nothing is left to end when it is dropped.
     pub swept: Cell<bool>,
     follower: JoinHandle<io::Result<()>>,
+    /// Ends when the world does.
+    _clinic: Option<Clinic>,
     /// Removed when the world is dropped.
     _folder: TempDir,
 }
@@ -64,6 +67,10 @@ impl<'a> World<'a> {
         for path in [&folders.home, &folders.bundles, &folders.tmp, &folders.control] {
             fs::create_dir_all(path)?;
         }
+        let clinic = match scenario.world.clinic {
+            true => Some(Clinic::start(&folders.world.join("clinic.jsonl"))?),
+            false => None,
+        };
         let tail = Tail::create(&folders.journal)?;
         let transcript = Rc::new(Transcript::new(tail));
         let follower = tokio::task::spawn_local(follow(folders.journal.clone(), transcript.clone()));
@@ -82,8 +89,12 @@ impl<'a> World<'a> {
             folders,
             swept: Cell::new(false),
             follower,
+            _clinic: clinic,
             _folder: folder,
         };
+        if let Some(clinic) = &world._clinic {
+            world.variables.borrow_mut().set("clinic", clinic.url.clone().into());
+        }
         world.furnish()?;
         Ok(world)
     }

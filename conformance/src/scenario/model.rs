@@ -48,6 +48,8 @@ pub struct World {
     #[serde(flatten)]
     pub server: ServerPlan,
     pub bundle: Option<Vec<Bundle>>,
+    /// A made-up clinic runs beside the servers; `$clinic` is its address, `$world/clinic.jsonl` its journal.
+    pub clinic: bool,
     pub files: Vec<PlantedFile>,
     pub older: Vec<OlderAgent>,
 }
@@ -285,6 +287,7 @@ impl Default for World {
             flow_cli: "given".into(),
             servers: 1,
             server: ServerPlan::default(),
+            clinic: false,
             bundle: None,
             files: Vec::new(),
             older: Vec::new(),

@@ -76,7 +76,7 @@ impl<'a> Rest<'a> {
         }
         let saves = given.iter().any(|step| matches!(step, BridgeStep::Play(Step::Effect(_))));
         if !saves && self.ready.capability["expected_next_transition"] != "<complete>" {
-            all.push(BridgeStep::Play(Step::Effect(Effect { label: "save".into() })));
+            all.push(BridgeStep::Play(Step::Effect(Effect { label: "save".into(), to: None })));
         }
         let shape = match self.subject.profile {
             None => Shape::NoProfileSuccess,

@@ -74,7 +74,7 @@ fn demo_play(parsed: &Parsed, profile: Option<Profile>) -> Play {
         steps: vec![
             Step::Gate(Gate::Admit),
             if governed || parsed.has("--durable") { Step::RunDir } else { Step::PlainRunDir },
-            Step::Effect(Effect { label: "save".into() }),
+            Step::Effect(Effect { label: "save".into(), to: None }),
             Step::Report(Box::new(ReportSpec::of(shape))),
         ],
     }

@@ -2,6 +2,7 @@
 
 mod approval;
 mod child;
+mod clinic;
 mod control;
 mod gate;
 mod kill;

@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::child::{self, Parent};
-use super::{Ending, approval, control, gate, kill, noise, traceback_text};
+use super::{Ending, approval, clinic, control, gate, kill, noise, traceback_text};
 use crate::cli::usage_error;
 use crate::journal::Journal;
 use crate::launch::Bundle;
 use crate::output::{self, Pipe};
 use crate::pause::{self, Moment};
 use crate::report::{self, Subject};
-use crate::script::{Gate, Hang, PauseSpec, ReportSpec, ScriptError, Step, Target};
+use crate::script::{Effect, Gate, Hang, PauseSpec, ReportSpec, ScriptError, Step, Target};
 use crate::{clock, files, rundir};
 
 pub struct Player<'a> {
@@ -78,7 +78,7 @@ impl<'a> Player<'a> {
             Step::Traceback(error) => return Ok(Some(traceback(error))),
             Step::Print(pipe, text) => drop(output::write(*pipe, text.as_bytes())),
             Step::Noise(spec) => noise::make(spec),
-            Step::Effect(effect) => self.note("effect", json!({"label": effect.label}))?,
+            Step::Effect(effect) => self.save(effect)?,
             Step::Report(spec) => self.write_report(spec, "report", &self.subject.clone())?,
             Step::StaleReport(shape) => {
                 let other = self.subject.of_another_run(clock::now());
@@ -196,6 +196,14 @@ impl<'a> Player<'a> {
 
     fn absolute_run_dir(&self) -> PathBuf {
         std::path::absolute(&self.run_dir).unwrap_or_else(|_| self.run_dir.clone())
+    }
+
+    fn save(&mut self, effect: &Effect) -> Result<(), ScriptError> {
+        if let Some(clinic) = &effect.to {
+            let note = self.subject.params.values().find_map(Value::as_str).unwrap_or(&effect.label);
+            clinic::save(clinic, note).map_err(|source| ScriptError::Io { name: "clinic", source })?;
+        }
+        self.note("effect", json!({"label": effect.label}))
     }
 
     pub fn note(&mut self, event: &str, facts: Value) -> Result<(), ScriptError> {

@@ -65,7 +65,7 @@ impl Step {
     pub fn parse(name: &str, argument: Option<Value>) -> Result<Self, String> {
         match (name, argument) {
             ("run_dir", None) => Ok(Self::RunDir),
-            ("effect", None) => Ok(Self::Effect(Effect { label: "save".into() })),
+            ("effect", None) => Ok(Self::Effect(Effect { label: "save".into(), to: None })),
             (_, Some(argument)) => Self::with_argument(name, argument),
             (known, None) if STEP_NAMES.contains(&known) => Err("it needs an argument".into()),
             _ => Err("there is no such step".into()),
@@ -129,6 +129,9 @@ pub enum NoiseKind {
 #[serde(deny_unknown_fields)]
 pub struct Effect {
     pub label: String,
+    /// The clinic that the save goes to; without one it is a line in the journal only.
+    #[serde(default)]
+    pub to: Option<String>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
