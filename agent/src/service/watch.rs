@@ -139,3 +139,29 @@ impl Watch {
         self.watched.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    /// How often a run that waits for approval all the time was looked at before a call was answered.
+    async fn looks(began_it: bool) -> usize {
+        let count = Arc::new(AtomicUsize::new(0));
+        let counting = Arc::clone(&count);
+        let watch = Watch::new(Arc::new(move |_: &RunId| {
+            counting.fetch_add(1, Ordering::SeqCst);
+            View::Running { waiting_for_approval: true }
+        }));
+        let view = watch.wait(&RunId::random(), Duration::from_millis(20), began_it).await;
+        assert_eq!(view, View::Running { waiting_for_approval: true });
+        count.load(Ordering::SeqCst)
+    }
+
+    #[tokio::test]
+    async fn the_call_that_began_a_run_is_told_at_once_and_another_keeps_waiting() {
+        assert_eq!(looks(true).await, 1);
+        assert!(looks(false).await > 1);
+    }
+}
