@@ -4,8 +4,8 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use nix::unistd::{getpgrp, getppid, getsid};
 use rustix::fs::{FlockOperation, flock};
-use rustix::process::{getpgid, getpid, getppid, getsid};
 use serde_json::{Map, Value, json};
 
 use crate::clock;
@@ -91,9 +91,10 @@ impl Journal {
         line.insert("at".into(), json!(clock::iso(clock::now())));
         line.insert("event".into(), json!(event));
         line.insert("pid".into(), json!(std::process::id()));
-        line.insert("ppid".into(), json!(getppid().map(|pid| pid.as_raw_nonzero().get())));
-        line.insert("pgid".into(), json!(getpgid(None).ok().map(|pid| pid.as_raw_nonzero().get())));
-        line.insert("sid".into(), json!(getsid(Some(getpid())).ok().map(|pid| pid.as_raw_nonzero().get())));
+        line.insert("ppid".into(), json!(getppid().as_raw()));
+        line.insert("pgid".into(), json!(getpgrp().as_raw()));
+        // 0 where the session's leader is outside this pid namespace, as in a container: rustix's Pid can't say that.
+        line.insert("sid".into(), json!(getsid(None).ok().map(|pid| pid.as_raw())));
         line.extend(self.common.clone());
         if let Value::Object(facts) = facts {
             line.extend(facts);
