@@ -5,6 +5,7 @@ mod attention;
 mod attention_tools;
 pub mod host;
 mod listing;
+mod older;
 pub mod tools;
 
 use std::sync::Arc;
@@ -15,11 +16,11 @@ use serde_json::{Map, Value};
 use crate::cli::ServeOptions;
 use crate::contract::outcome::Mode;
 use crate::refusal::Refusal;
-use crate::runs::StoreError;
-use crate::service::Service;
+use crate::service::{RunFault, Service};
 use arguments::{GetRunArguments, RunWorkflowArguments, nothing_more};
 use attention::Attention;
 use host::{AnswerFuture, CallContext, ClientTraits, ToolAnswer, ToolHost, ToolSpec};
+use older::OlderTools;
 
 const INSTRUCTIONS: &str = "OpenAdapt enters data in an app on this computer and checks that it was saved. Call list_workflows, then \
     run_workflow with the inputs it asks for and a request_id of your own. Use the same request_id whenever you repeat the same piece \
@@ -29,17 +30,21 @@ const INSTRUCTIONS: &str = "OpenAdapt enters data in an app on this computer and
     call nothing but done a success.";
 const READ_ONLY_INSTRUCTIONS: &str = " This server only lists workflows and reads runs; it starts none.";
 const ATTENTION_INSTRUCTIONS: &str = " list_needs_attention tells which runs wait for a person.";
+const OLDER_INSTRUCTIONS: &str = " get_workflow, get_run_report and the run_ tools of single workflows are older: use run_workflow and \
+    get_run instead. An older run tool takes no request_id, so calling it again can write twice.";
 const DECISION_INSTRUCTIONS: &str = " The decision tools ask the person at the computer; only that person decides.";
 
 /// The bridge: registration and dispatch.
 pub struct Bridge {
     service: Arc<Service>,
     attention: Attention,
+    older: OlderTools,
 }
 
 impl Bridge {
     pub fn open(service: Arc<Service>, options: &ServeOptions) -> Result<Self, Refusal> {
-        Ok(Self { attention: Attention::open(Arc::clone(&service), options)?, service })
+        let attention = Attention::open(Arc::clone(&service), options)?;
+        Ok(Self { attention, older: OlderTools::new(Arc::clone(&service)), service })
     }
 
     async fn dispatch(&self, name: &str, arguments: Map<String, Value>, cx: CallContext) -> ToolAnswer {
@@ -52,7 +57,8 @@ impl Bridge {
             tools::RUN_WORKFLOW => match RunWorkflowArguments::parse(arguments) {
                 Ok(arguments) => match self.service.run_workflow(arguments).await {
                     Ok(result) => ToolAnswer::Object(result.to_object()),
-                    Err(fault) => refused_for(&fault, tools::RUN_NOT_STARTED),
+                    Err(fault @ RunFault::NotStarted(_)) => refused_for(&fault, tools::RUN_NOT_STARTED),
+                    Err(fault @ RunFault::NotKnown(_)) => refused_for(&fault, tools::RUN_NOT_KNOWN),
                 },
                 Err(_) => ToolAnswer::Refused(tools::RUN_WORKFLOW_USAGE),
             },
@@ -64,13 +70,16 @@ impl Bridge {
                 },
                 Err(_) => ToolAnswer::Refused(tools::GET_RUN_USAGE),
             },
+            _ if older::is_older(name) => {
+                self.older.call(name, arguments, &self.attention).await.unwrap_or(ToolAnswer::UnknownTool)
+            }
             _ => self.attention.call(name, arguments, cx).await.unwrap_or(ToolAnswer::UnknownTool),
         }
     }
 }
 
 /// Nothing is known then, and a result would have to say something. The cause is the operator's to read.
-fn refused_for(fault: &StoreError, sentence: &'static str) -> ToolAnswer {
+fn refused_for(fault: &dyn std::error::Error, sentence: &'static str) -> ToolAnswer {
     tracing::warn!("a call can't be answered: {fault}");
     ToolAnswer::Refused(sentence)
 }
@@ -79,13 +88,22 @@ impl ToolHost for Bridge {
     fn instructions(&self) -> String {
         let runs = if self.service.runs_enabled() { "" } else { READ_ONLY_INSTRUCTIONS };
         let decisions = if self.service.mode() == Mode::Attended { DECISION_INSTRUCTIONS } else { "" };
-        format!("{INSTRUCTIONS}{runs}{ATTENTION_INSTRUCTIONS}{decisions}")
+        format!("{INSTRUCTIONS}{runs}{ATTENTION_INSTRUCTIONS}{decisions}{OLDER_INSTRUCTIONS}")
     }
 
     fn tools(&self, client: ClientTraits) -> Vec<ToolSpec> {
         let runs = self.service.runs_enabled().then(tools::run_workflow);
         let contract = [tools::list_workflows()].into_iter().chain(runs).chain([tools::get_run()]);
-        contract.chain(self.attention.tools(client)).collect()
+        contract.chain(self.older.reads()).chain(self.attention.tools(client)).chain(self.older.runs()).collect()
+    }
+
+    /// The contract's tools only; asked for each answer, so the list isn't made for it.
+    fn has_output_schema(&self, name: &str, _: ClientTraits) -> bool {
+        match name {
+            tools::LIST_WORKFLOWS | tools::GET_RUN => true,
+            tools::RUN_WORKFLOW => self.service.runs_enabled(),
+            _ => false,
+        }
     }
 
     fn form_limit(&self) -> Duration {

@@ -5,7 +5,7 @@ mod keeper;
 mod serve;
 mod serve_options;
 
-pub use serve_options::{AttendedOptions, ServeOptions};
+pub use serve_options::{AttendedOptions, OlderOptions, ServeOptions};
 
 use std::ffi::OsString;
 use std::process::ExitCode;

@@ -1,5 +1,7 @@
 //! The flags of `serve`, and what they come to. Source: *Modes and tool registration*.
 
+mod older;
+
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -10,6 +12,9 @@ use crate::contract::outcome::Mode;
 use crate::flow::bridge::command::{BridgeCommand, Deployment};
 use crate::flow::command::{FlowCommand, FlowSettings};
 use crate::refusal::Refusal;
+
+use older::OlderFlags;
+pub use older::OlderOptions;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ModeFlag {
@@ -69,9 +74,8 @@ pub struct Flags {
     /// When a person approves a save before it is made. Needs a Flow that has approval modes.
     #[arg(long, value_enum)]
     approval_mode: Option<ApprovalModeFlag>,
-    /// Lets a single call name another address, with the older run tools.
-    #[arg(long)]
-    allow_url_override: bool,
+    #[command(flatten)]
+    older: OlderFlags,
     /// One more word for Flow's command line; may be repeated.
     #[arg(long, value_name = "WORD", allow_hyphen_values = true)]
     extra_run_arg: Vec<String>,
@@ -87,6 +91,8 @@ pub struct ServeOptions {
     pub timeout: Duration,
     /// Decisions on paused runs are carried, this way.
     pub attended: Option<AttendedOptions>,
+    /// What stands apart from ordinary operation.
+    pub older: OlderOptions,
 }
 
 /// How a person's decisions get to Flow.
@@ -144,12 +150,7 @@ impl Flags {
                 "add --mode production or attended, or leave --approval-mode out",
             ));
         }
-        if !runs_enabled && self.allow_url_override {
-            return Err(Refusal::new(
-                "--allow-url-override goes with runs, and this server would only list workflows",
-                "add --mode production, or leave --allow-url-override out",
-            ));
-        }
+        let older = self.older.resolve(runs_enabled)?;
         let idle = [("--flow-bridge", self.flow_bridge.is_some()), ("--form-timeout", self.form_timeout.is_some())];
         if let Some((flag, _)) = idle.into_iter().find(|(_, given)| *given && !attended) {
             return Err(Refusal::new(
@@ -183,6 +184,7 @@ impl Flags {
             flow,
             timeout,
             attended: attended.then_some(AttendedOptions { bridge, wants_live: deployment.file.is_some(), form_limit }),
+            older,
         })
     }
 }

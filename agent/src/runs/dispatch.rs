@@ -1,6 +1,7 @@
 //! Dispatch: what was to be started, who took it, and how it ended. A run's keeper and its servers meet here, and nowhere else.
 
 mod desk;
+mod private_word;
 mod sweep;
 mod wire;
 
@@ -191,7 +192,8 @@ impl<'a> Dispatch<'a> {
 
     /// Removes the inputs of a run that doesn't need them any more.
     pub fn discard_params(&self, run_id: &RunId) -> io::Result<()> {
-        self.root.params().remove(&params_name(run_id))
+        self.root.params().remove(&params_name(run_id))?;
+        self.discard_private_word(run_id)
     }
 
     /// Removes inputs that runs left behind whose keeper, or whose server before any keeper, is proven dead. For start-up.

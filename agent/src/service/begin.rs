@@ -1,7 +1,7 @@
 //! What happens before anything runs: the checks in their order, the gate, and the dispatch intent.
 //! Source: *Requests, retries, and records*.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::core::Core;
 use crate::bridge::arguments::RunWorkflowArguments;
@@ -14,7 +14,7 @@ use crate::runs::clock::utc_now;
 use crate::runs::dispatch::{Order, Origin};
 use crate::runs::gate::{Ask, Begin, RequestGate, Started};
 use crate::runs::record::{AttemptOf, Phase, RunRecord, StoredResult};
-use crate::workflows::{CheckedInputs, Omitted, Workflow};
+use crate::workflows::{CheckedInputs, Workflow};
 
 /// What a call of run_workflow begins.
 pub enum Begun {
@@ -46,7 +46,7 @@ impl Core {
         let inputs = workflow
             .card
             .inputs
-            .check(&given, Omitted::Refused)
+            .check(&given, self.omitted())
             .map_err(|problems| Refused { invalid_inputs: problems, ..refused(Reason::InvalidInput) })?;
         Ok((workflow, inputs))
     }
@@ -54,14 +54,24 @@ impl Core {
     /// A refusal is recorded under a run id of its own. A request that is known is answered all the same: its earlier
     /// attempt may have saved, and "nothing was written" would be heard as being about the work.
     fn refused(&self, arguments: &RunWorkflowArguments, refused: Refused) -> Result<Begun, StoreError> {
-        let fingerprint = self.store.fingerprint(&arguments.workflow, &arguments.inputs);
-        for run_id in self.store.known_runs(&arguments.request_id, &fingerprint)? {
-            if !self.is_retryable(None, &run_id)? {
-                return Ok(Begun::Replay(run_id));
+        let filled = self.filled_in(arguments);
+        for inputs in [&arguments.inputs].into_iter().chain(&filled) {
+            let fingerprint = self.store.fingerprint(&arguments.workflow, inputs);
+            for run_id in self.store.known_runs(&arguments.request_id, &fingerprint)? {
+                if !self.is_retryable(None, &run_id)? {
+                    return Ok(Begun::Replay(run_id));
+                }
             }
         }
         let facts = ResultFacts { invalid_inputs: refused.invalid_inputs, ..ResultFacts::default() };
         self.recorded(arguments, refused.workflow, refused.reason, facts)
+    }
+
+    /// What an earlier attempt was asked for, where recorded values stood in for inputs that were left out.
+    fn filled_in(&self, arguments: &RunWorkflowArguments) -> Option<Map<String, Value>> {
+        let workflow = self.catalog.by_name(&arguments.workflow)?;
+        let checked = workflow.card.inputs.check(&Value::Object(arguments.inputs.clone()), self.omitted()).ok()?;
+        Some(checked.values().clone()).filter(|filled| *filled != arguments.inputs)
     }
 
     fn recorded(
@@ -91,7 +101,7 @@ impl Core {
                 process: self.store.this_process(),
                 attempt: None,
                 phase: Phase::Running,
-                evidence: serde_json::Map::new(),
+                evidence: Map::new(),
             };
             self.store.write(&record.finished(stored))?;
         }

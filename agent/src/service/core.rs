@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::cli::ServeOptions;
+use crate::cli::{OlderOptions, ServeOptions};
 use crate::contract::ids::RunId;
 use crate::contract::outcome::Mode;
 use crate::contract::reason::Reason;
@@ -21,6 +21,8 @@ pub struct Core {
     pub(super) store: RunStore,
     pub(super) flow: FlowCommand,
     pub(super) timeout: Duration,
+    pub(super) older: OlderOptions,
+    pub(super) bundles: PathBuf,
     runs_enabled: bool,
     mode: Mode,
     /// Opened when first needed: a server that only reads may never need it.
@@ -38,6 +40,8 @@ impl Core {
             store: RunStore::open(&options.runs_dir).map_err(refusal)?,
             flow: options.flow.clone(),
             timeout: options.timeout,
+            older: options.older,
+            bundles: options.bundles.clone(),
             runs_enabled: options.runs_enabled,
             mode: options.mode(),
             ledger: Mutex::default(),

@@ -3,6 +3,7 @@
 mod begin;
 mod classify;
 mod core;
+mod legacy;
 mod settle;
 mod watch;
 
@@ -23,6 +24,17 @@ use crate::workflows::Catalog;
 use begin::Begun;
 use core::Core;
 use watch::{View, Watch};
+
+pub use legacy::{LeftBehind, OlderRun};
+
+/// A run can't be answered for: the store can't be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum RunFault {
+    #[error("nothing was started: {0}")]
+    NotStarted(StoreError),
+    #[error("what became of the run isn't known: {0}")]
+    NotKnown(StoreError),
+}
 
 /// The service of one server.
 pub struct Service {
@@ -61,18 +73,20 @@ impl Service {
     }
 
     /// # Errors
-    /// When the store can't be read or written, so that nothing is known of the request. Nothing was started then.
-    pub async fn run_workflow(&self, arguments: RunWorkflowArguments) -> Result<RunResult, StoreError> {
+    /// When the store can't be read or written, with what that means for the run.
+    pub async fn run_workflow(&self, arguments: RunWorkflowArguments) -> Result<RunResult, RunFault> {
         let wait = arguments.wait;
         // A task of its own: a call that is given up meanwhile leaves no intent without a keeper behind.
         let begun = tokio::spawn(begin(Arc::clone(&self.core), Arc::clone(&self.watch), arguments));
-        let (run_id, replayed) = match begun.await.map_err(lost_thread)?? {
+        let begun = begun.await.map_err(|fault| RunFault::NotStarted(lost_thread(fault)))?;
+        let (run_id, replayed) = match begun.map_err(RunFault::NotStarted)? {
             Begun::Answer(result) => return Ok(*result),
             Begun::Replay(run_id) => (run_id, true),
             Begun::Dispatched(run_id) => (run_id, false),
         };
         let view = self.watch.wait(&run_id, wait, !replayed).await;
-        let mut result = self.result_of(&run_id, view).await?.unwrap_or_else(|| self.core.unfinished(&run_id));
+        let known = self.result_of(&run_id, view).await.map_err(RunFault::NotKnown)?;
+        let mut result = known.unwrap_or_else(|| self.core.unfinished(&run_id));
         result.replayed = replayed;
         Ok(result)
     }

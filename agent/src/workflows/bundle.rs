@@ -26,6 +26,8 @@ pub enum LoadError {
     Encrypted,
     #[error("the folder or one of its files is a symbolic link")]
     Symlink,
+    #[error("the path of the folder isn't valid UTF-8")]
+    PathNotUnicode,
     #[error("workflow.json can't be read")]
     Unreadable,
     #[error("workflow.json or manifest.json: {0}")]
@@ -120,8 +122,12 @@ pub fn load(folder: &Path) -> Result<Bundle, LoadError> {
     Ok(Bundle { shape, seal })
 }
 
-/// Refuses a bundle that isn't to be looked into at all: behind a symbolic link, or encrypted.
+/// Refuses a bundle that isn't to be looked into at all: of a path that no command line and no answer can carry, behind a symbolic
+/// link, or encrypted.
 pub fn admit(folder: &Path, root: &Path) -> Result<(), LoadError> {
+    if folder.to_str().is_none() {
+        return Err(LoadError::PathNotUnicode);
+    }
     let links = |path: &Path| path.symlink_metadata().is_ok_and(|facts| facts.is_symlink());
     if (folder != root && links(folder)) || MARKERS.iter().any(|marker| links(&folder.join(marker))) {
         return Err(LoadError::Symlink);

@@ -44,7 +44,7 @@ pub struct Workflow {
     /// What the bundle was sealed as. Nothing for one without a manifest.
     pub content_digest: Option<String>,
     root: PathBuf,
-    loaded: Option<Bundle>,
+    pub(super) loaded: Option<Bundle>,
 }
 
 impl Catalog {

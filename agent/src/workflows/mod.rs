@@ -10,6 +10,7 @@ mod identity;
 mod inputs;
 mod integrity;
 mod moment;
+mod protected;
 mod shape;
 #[cfg(test)]
 mod testing;
@@ -18,4 +19,5 @@ mod wording;
 pub use bundle::LoadError;
 pub use card::{Card, CardProblem};
 pub use catalog::{Catalog, CatalogError, Workflow};
-pub use inputs::{CheckedInputs, InputSet, Omitted};
+pub use identity::first_free;
+pub use inputs::{CheckedInputs, InputKind, InputSet, Omitted};

@@ -8,6 +8,7 @@ use std::path::Path;
 use rusqlite::Connection;
 use serde_json::Value;
 
+use super::special;
 use super::world::{octal, unhex};
 use crate::scenario::files::Edit;
 
@@ -40,8 +41,21 @@ pub fn edit(edit: &Edit) -> io::Result<()> {
     if let Some(target) = &edit.copy_to {
         fs::copy(path, target)?;
     }
-    if edit.delete || edit.symlink_to.is_some() {
+    if let Some(target) = &edit.rename_to {
+        fs::rename(path, target)?;
+    }
+    let replaced = edit.symlink_to.is_some() || edit.hard_link_to.is_some() || edit.fifo || edit.socket;
+    if edit.delete || replaced {
         remove(path)?;
+    }
+    if let Some(target) = &edit.hard_link_to {
+        fs::hard_link(target, path)?;
+    }
+    if edit.fifo {
+        special::fifo(path)?;
+    }
+    if edit.socket {
+        special::socket(path)?;
     }
     if let Some(target) = &edit.symlink_to {
         symlink(target, path)?;
