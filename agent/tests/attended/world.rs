@@ -98,23 +98,28 @@ impl World {
     }
 
     pub fn read_only(&self) -> Bridge {
-        self.open(None)
+        self.open(None, false, OlderOptions::default())
+    }
+
+    pub fn with_runs(&self, older: OlderOptions) -> Bridge {
+        self.open(None, true, older)
     }
 
     pub fn attended(&self, bridge: &str, wants_live: bool) -> Bridge {
         let command = BridgeCommand::new(Some(bridge), &[], &Deployment::default(), Duration::from_secs(20)).unwrap();
-        self.open(Some(AttendedOptions { bridge: command, wants_live, form_limit: Duration::from_secs(5) }))
+        let attended = AttendedOptions { bridge: command, wants_live, form_limit: Duration::from_secs(5) };
+        self.open(Some(attended), true, OlderOptions::default())
     }
 
-    fn open(&self, attended: Option<AttendedOptions>) -> Bridge {
+    fn open(&self, attended: Option<AttendedOptions>, runs_enabled: bool, older: OlderOptions) -> Bridge {
         let options = ServeOptions {
             bundles: self.path("bundles"),
             runs_dir: self.path("runs"),
-            runs_enabled: attended.is_some(),
+            runs_enabled,
             flow: FlowCommand::new("no-such-flow", FlowSettings::default()).unwrap(),
             timeout: Duration::from_secs(5),
             attended,
-            older: OlderOptions::default(),
+            older,
         };
         Bridge::open(Arc::new(Service::open(&options).unwrap()), &options).unwrap()
     }
