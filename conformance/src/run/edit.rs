@@ -98,8 +98,20 @@ fn statements(path: &Path, statements: &[String]) -> rusqlite::Result<()> {
 }
 
 fn remove(path: &Path) -> io::Result<()> {
-    if path.is_dir() && !path.is_symlink() { fs::remove_dir_all(path) } else { fs::remove_file(path) }
+    if !path.is_dir() || path.is_symlink() {
+        return fs::remove_file(path);
+    }
+    // A server may write into it meanwhile.
+    for _ in 0..MOST_REMOVALS {
+        match fs::remove_dir_all(path) {
+            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {}
+            removed => return removed,
+        }
+    }
+    Err(bad(format!("{} is filled as fast as it is emptied", path.display())))
 }
+
+const MOST_REMOVALS: u32 = 1000;
 
 fn bad(problem: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, problem)

@@ -20,8 +20,10 @@ pub fn fifo(path: &Path) -> io::Result<()> {
 
 /// The name of a socket that nobody listens on any more.
 pub fn socket(path: &Path) -> io::Result<()> {
-    // The name stays when the listener goes.
-    UnixListener::bind(path).map(drop)
+    // A socket's own path must be short, and its name stays when the listener goes.
+    let short = tempfile::tempdir()?;
+    UnixListener::bind(short.path().join("s"))?;
+    fs::rename(short.path().join("s"), path)
 }
 
 /// A folder that belongs to another user: given away, or the system's own behind a link.
