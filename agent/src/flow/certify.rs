@@ -131,7 +131,14 @@ mod tests {
     async fn one_that_does_not_end_is_ended_with_all_that_it_started() {
         let folder = tempfile::tempdir().unwrap();
         let fifo = folder.path().join("alive");
-        rustix::fs::mknodat(rustix::fs::CWD, &fifo, rustix::fs::FileType::Fifo, rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR, 0).unwrap();
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            &fifo,
+            rustix::fs::FileType::Fifo,
+            rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR,
+            0,
+        )
+        .unwrap();
         let script = format!("exec 9> {0}; sleep 600 & sleep 600", fifo.display());
         let reading = fifo.clone();
         // Ends when the last process that holds the writing end has ended.

@@ -209,7 +209,11 @@ impl Core {
         let traces = self.store.traces(run_id)?;
         if *read == RecordRead::Missing && !traces.dispatch && !traces.run_dir {
             let there = self.store.root().is_where_it_was();
-            return if there { Ok(View::Unknown) } else { Err(std::io::Error::other("the store was taken away").into()) };
+            return if there {
+                Ok(View::Unknown)
+            } else {
+                Err(std::io::Error::other("the store was taken away").into())
+            };
         }
         let record = self.dispatched_record(run_id)?;
         if self.never_ended(&record)? {

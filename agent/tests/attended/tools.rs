@@ -15,7 +15,10 @@ fn names(bridge: &impl ToolHost, client: openadapt_agent::bridge::host::ClientTr
 fn a_server_without_decisions_reads_the_queue_and_knows_no_decision_tool() {
     let world = World::new();
     let bridge = world.read_only();
-    assert_eq!(names(&bridge, ASKS), [&["list_workflows", "get_run", "get_workflow", "get_run_report"][..], &READS].concat());
+    assert_eq!(
+        names(&bridge, ASKS),
+        [&["list_workflows", "get_run", "get_workflow", "get_run_report"][..], &READS].concat()
+    );
     for tool in ["continue_attention", "skip_attention", "reject_attention", "teach_attention", "escalate_attention"] {
         assert_eq!(block_on(first_call(&bridge, tool, &json!({}))), ToolAnswer::UnknownTool, "{tool}");
     }

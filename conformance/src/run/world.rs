@@ -289,7 +289,10 @@ fn content_of(file: &PlantedFile) -> Result<Vec<u8>, WorldError> {
         (Some(text), None, None) => Ok(text.clone().into_bytes()),
         (None, Some(json), None) => Ok(json.to_string().into_bytes()),
         (None, None, Some(hex)) => unhex(hex).ok_or_else(|| WorldError::Scenario(format!("{hex:?} is no hex"))),
-        _ => Err(WorldError::Scenario(format!("{}: one of text, json, hex, symlink_to, hard_link_to, copy_of, dir, fifo, socket, foreign", file.path))),
+        _ => Err(WorldError::Scenario(format!(
+            "{}: one of text, json, hex, symlink_to, hard_link_to, copy_of, dir, fifo, socket, foreign",
+            file.path
+        ))),
     }
 }
 

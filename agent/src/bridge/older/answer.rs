@@ -61,7 +61,9 @@ impl Status {
             | Reason::NotReadyToRun
             | Reason::RequestIdConflict
             | Reason::RetryLimit => Self::Refused,
-            Reason::ResultUnreadable | Reason::Interrupted | Reason::PlatformError | Reason::AppUnreachable => Self::Error,
+            Reason::ResultUnreadable | Reason::Interrupted | Reason::PlatformError | Reason::AppUnreachable => {
+                Self::Error
+            }
             Reason::UnexpectedScreen
             | Reason::RecordNotConfirmed
             | Reason::PersonNeeded
@@ -115,7 +117,12 @@ impl Certification {
 }
 
 /// The answer of get_workflow.
-pub fn workflow(workflow: &Workflow, omitted: Omitted, certification: Certification, protected: bool) -> Map<String, Value> {
+pub fn workflow(
+    workflow: &Workflow,
+    omitted: Omitted,
+    certification: Certification,
+    protected: bool,
+) -> Map<String, Value> {
     let mut row = workflow.row(omitted);
     let kept = ["id", "available", "step_count", "parameters", "encrypted"];
     let mut answer: Map<String, Value> =
@@ -194,7 +201,15 @@ mod tests {
 
     fn result(reason: Reason) -> RunResult {
         let facts = crate::contract::result::ResultFacts::default();
-        RunResult { reason, run_id: None, request_id: None, workflow: None, mode: Mode::Production, replayed: false, facts }
+        RunResult {
+            reason,
+            run_id: None,
+            request_id: None,
+            workflow: None,
+            mode: Mode::Production,
+            replayed: false,
+            facts,
+        }
     }
 
     #[test]

@@ -76,7 +76,9 @@ mod tests {
             assert!(is_address(good), "{good}");
         }
         let long = format!("http://{}", "x".repeat(URL_LIMIT));
-        for bad in ["", "http://", "file:///etc/hostname", "javascript:0", "--headed", "http://a b", "http://a\n", &long] {
+        for bad in
+            ["", "http://", "file:///etc/hostname", "javascript:0", "--headed", "http://a b", "http://a\n", &long]
+        {
             assert!(!is_address(bad), "{bad}");
         }
     }

@@ -18,7 +18,8 @@ pub const NOT_KNOWN: &str = "The run was started, and the records of this comput
 
 pub const PASSED: &str = "The policy that is configured here certifies this workflow.";
 pub const DID_NOT_PASS: &str = "The policy that is configured here doesn't certify this workflow.";
-pub const NO_POLICY: &str = "Not evaluated: no policy is configured here. The operator names one with --policy or --config.";
+pub const NO_POLICY: &str =
+    "Not evaluated: no policy is configured here. The operator names one with --policy or --config.";
 pub const NOT_EVALUATED: &str = "Not evaluated: the certification didn't come to an answer on this computer.";
 pub const UNLOADABLE: &str = "Not evaluated: the workflow can't be loaded on this computer.";
 

@@ -47,7 +47,8 @@ impl OlderTools {
         if !self.service.runs_enabled() {
             return Vec::new();
         }
-        let mut loaded: Vec<&Workflow> = self.service.catalog().iter().filter(|workflow| workflow.available()).collect();
+        let mut loaded: Vec<&Workflow> =
+            self.service.catalog().iter().filter(|workflow| workflow.available()).collect();
         loaded.sort_unstable_by(|one, other| one.public_id.cmp(&other.public_id));
         loaded.into_iter().map(|workflow| tools::run(workflow, self.service.omitted(), self.service.older())).collect()
     }
@@ -79,7 +80,8 @@ impl OlderTools {
     /// Asked anew each time: what a policy says may change.
     async fn certification(&self, workflow: &Workflow) -> answer::Certification {
         let (listed, service) = (workflow.clone(), Arc::clone(&self.service));
-        let argv = tokio::task::spawn_blocking(move || listed.recheck().is_ok().then(|| service.certify_words(&listed)));
+        let argv =
+            tokio::task::spawn_blocking(move || listed.recheck().is_ok().then(|| service.certify_words(&listed)));
         match argv.await.ok().flatten() {
             None => answer::Certification::of(copy::UNLOADABLE),
             Some(None) => answer::Certification::of(copy::NO_POLICY),

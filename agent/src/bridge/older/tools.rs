@@ -13,7 +13,8 @@ pub const GET_RUN_REPORT: &str = "get_run_report";
 const RUN_PREFIX: &str = "run_";
 
 /// A repeat is new work.
-const RUNS_AGAIN: Annotations = Annotations { read_only: false, destructive: true, idempotent: false, open_world: true };
+const RUNS_AGAIN: Annotations =
+    Annotations { read_only: false, destructive: true, idempotent: false, open_world: true };
 
 pub fn get_workflow() -> ToolSpec {
     spec(

@@ -81,11 +81,11 @@ fn an_older_runs_folder_here_is_never_passed_over_silently() {
 #[test]
 fn what_stands_apart_is_off_until_it_is_asked_for_by_name() {
     let home = tempfile::tempdir().expect("a temporary folder");
-    let older = |words: &[&str]| {
-        resolve(&[&["--bundles", "/"], words].concat(), &at_home(&home)).map(|options| options.older)
-    };
+    let older =
+        |words: &[&str]| resolve(&[&["--bundles", "/"], words].concat(), &at_home(&home)).map(|options| options.older);
     assert_eq!(older(&["--mode", "attended"]), Ok(OlderOptions::default()));
-    let all = ["--allow-run", "--allow-url-override", "--allow-synthetic-recorded-defaults", "--allow-protected-export"];
+    let all =
+        ["--allow-run", "--allow-url-override", "--allow-synthetic-recorded-defaults", "--allow-protected-export"];
     let open = OlderOptions { url_override: true, recorded_defaults: true, protected_export: true };
     assert_eq!(older(&all), Ok(open));
     assert_eq!(older(&["--allow-protected-export"]).map(|older| older.protected_export), Ok(true));

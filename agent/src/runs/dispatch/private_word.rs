@@ -24,7 +24,8 @@ impl Dispatch<'_> {
     /// The command line to start. `None` where its private word is gone: without it another app would be opened.
     pub fn spelled_out(&self, order: &Order) -> Option<Vec<String>> {
         let placeholder = self.placeholder(&order.run_id);
-        let word = |word: &String| if *word == placeholder { self.private_word(&order.run_id) } else { Some(word.clone()) };
+        let word =
+            |word: &String| if *word == placeholder { self.private_word(&order.run_id) } else { Some(word.clone()) };
         order.argv.iter().map(word).collect()
     }
 
