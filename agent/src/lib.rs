@@ -10,4 +10,6 @@ pub mod mcp;
 pub mod refusal;
 pub mod runs;
 pub mod service;
+pub mod skill;
+pub mod variable;
 pub mod workflows;

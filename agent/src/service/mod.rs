@@ -110,7 +110,7 @@ async fn begin(core: Arc<Core>, watch: Arc<Watch>, arguments: RunWorkflowArgumen
 }
 
 fn start_keeper(core: Arc<Core>, watch: &Arc<Watch>, run_id: &RunId) {
-    let keeper = keeper_command().arg("__keeper").arg(core.dispatch_folder(run_id)).spawn();
+    let keeper = keeper_command().arg(crate::keeper::WORD).arg(core.dispatch_folder(run_id)).spawn();
     let told = run_id.clone();
     watch.tend(run_id, async move {
         if let Ok(child) = keeper {

@@ -12,10 +12,10 @@ mod integrity;
 mod moment;
 mod shape;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 mod wording;
 
 pub use bundle::LoadError;
 pub use card::{Card, CardProblem};
 pub use catalog::{Catalog, CatalogError, Workflow};
-pub use inputs::{CheckedInputs, InputSet, Omitted};
+pub use inputs::{CheckedInputs, InputSet, InputSpec, Omitted};
