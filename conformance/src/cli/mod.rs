@@ -1,6 +1,7 @@
 //! The command line: one file for each verb.
 
 mod bench;
+mod docs;
 mod explain;
 mod judge;
 mod list;
@@ -46,6 +47,8 @@ enum Verb {
     Report(report::Report),
     /// How long things take, beside what the machine itself takes.
     Bench(bench::Bench),
+    /// Is the documentation true: runs every command of it, and starts every start line.
+    Docs(docs::Docs),
 }
 
 /// Where scenarios come from.
@@ -78,6 +81,7 @@ pub fn main() -> Exit {
         Verb::Smoke(smoke) => smoke.run(printer),
         Verb::Report(report) => report.run(printer),
         Verb::Bench(bench) => bench.run(printer),
+        Verb::Docs(docs) => docs.run(printer),
     };
     outcome.unwrap_or_else(|problem| {
         printer.complain(&problem.said, &problem.hint);
