@@ -43,7 +43,8 @@ pub struct Untrue {
 
 /// The pages of a workspace, by their path from its root.
 pub fn pages(root: &Path) -> std::io::Result<Vec<String>> {
-    let mut pages: Vec<String> = ["README.md", "CONTRIBUTING.md", "SECURITY.md"].map(str::to_owned).to_vec();
+    let mut pages: Vec<String> =
+        ["README.md", "CONTRIBUTING.md", "SECURITY.md", "scenarios/README.md"].map(str::to_owned).to_vec();
     let mut open = vec![PathBuf::from("docs")];
     while let Some(folder) = open.pop() {
         for entry in std::fs::read_dir(root.join(&folder))? {

@@ -7,6 +7,7 @@ use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 use super::files::{root, text, tracked};
 
 const CONTENTS: &str = "docs/SUMMARY.md";
+const RENEW: &str = "RENEW_MAP";
 
 /// Where the links of a page lead.
 fn links(page: &str) -> Vec<String> {
@@ -91,9 +92,29 @@ fn a_link_to_nothing_is_seen() {
 
 #[test]
 fn the_table_of_contents_names_every_page_once() {
+    if std::env::var_os(RENEW).is_some() {
+        std::fs::write(root().join(CONTENTS), with_every_decision()).expect("the table is written");
+    }
     let mut listed: Vec<String> = links(CONTENTS).iter().map(|link| joined("docs", link)).collect();
     listed.sort();
     let pages =
         tracked().into_iter().filter(|name| name.starts_with("docs/") && name.ends_with(".md") && name != CONTENTS);
-    assert_eq!(listed, pages.collect::<Vec<_>>(), "{CONTENTS} and docs/ differ");
+    assert_eq!(
+        listed,
+        pages.collect::<Vec<_>>(),
+        "{CONTENTS} and docs/ differ; `{RENEW}=1` renews the decisions in it"
+    );
+}
+
+/// The table with the decisions at its end, by number, under their own headings.
+fn with_every_decision() -> String {
+    let table = text(CONTENTS);
+    let others = table.lines().filter(|line| !line.contains("](decisions/")).collect::<Vec<_>>().join("\n");
+    let decisions = tracked().into_iter().filter(|name| name.starts_with("docs/decisions/")).map(|name| {
+        let page = text(&name);
+        let heading = page.lines().find_map(|line| line.strip_prefix("# ")).unwrap_or("A decision");
+        let title = heading.trim_start_matches(|c: char| c.is_ascii_digit() || ".: ".contains(c)).trim().to_owned();
+        format!("- [{title}]({})\n", name.trim_start_matches("docs/"))
+    });
+    format!("{}\n{}", others.trim_end(), decisions.collect::<String>())
 }
