@@ -113,7 +113,7 @@ fn with_every_decision() -> String {
     let decisions = tracked().into_iter().filter(|name| name.starts_with("docs/decisions/")).map(|name| {
         let page = text(&name);
         let heading = page.lines().find_map(|line| line.strip_prefix("# ")).unwrap_or("A decision");
-        let title = heading.trim_start_matches(|c: char| c.is_ascii_digit() || ".: ".contains(c)).trim().to_owned();
+        let title = heading.trim_start_matches(|c: char| c.is_ascii_digit() || ".: —·".contains(c)).trim().to_owned();
         format!("- [{title}]({})\n", name.trim_start_matches("docs/"))
     });
     format!("{}\n{}", others.trim_end(), decisions.collect::<String>())
