@@ -201,7 +201,9 @@ mod tests {
             assert!(simulated.starts_with("Simulated sandbox result") && simulated.ends_with(SYNTHETIC), "{reason:?}");
         }
         let driven = SandboxFacts { engine: Some(SandboxEngine::Driven), ..facts };
-        assert!(!what_happened(Reason::SavedAndChecked, Mode::Sandbox, Proof::Local, Some(driven)).contains("imulated"));
+        assert!(
+            !what_happened(Reason::SavedAndChecked, Mode::Sandbox, Proof::Local, Some(driven)).contains("imulated")
+        );
     }
 
     #[test]

@@ -100,7 +100,8 @@ mod tests {
     fn facts_read_back_as_they_were_written_and_other_words_are_refused() {
         for case in SandboxCase::ALL {
             for engine in SandboxEngine::ALL {
-                let facts = SandboxFacts { case: Some(*case), engine: Some(*engine), fallback: Lacking::ALL.first().copied() };
+                let facts =
+                    SandboxFacts { case: Some(*case), engine: Some(*engine), fallback: Lacking::ALL.first().copied() };
                 assert_eq!(SandboxFacts::read(&facts.to_object()), Some(facts));
             }
         }

@@ -28,7 +28,9 @@ pub const fn what_it_shows(case: SandboxCase) -> &'static str {
         SandboxCase::Normal => "The note is saved, and reading the record back confirms it.",
         SandboxCase::DuplicateRecord => "Two referrals match, so the run stops before it saves anything.",
         SandboxCase::FalseSavedBanner => "The app says that it saved, but its record store doesn't have the note.",
-        SandboxCase::TimeoutAfterSave => "The app stores the note but answers too late, so its screen says it timed out.",
+        SandboxCase::TimeoutAfterSave => {
+            "The app stores the note but answers too late, so its screen says it timed out."
+        }
         SandboxCase::AppOffline => "The app can't be reached, which is found out before anything is sent.",
     }
 }

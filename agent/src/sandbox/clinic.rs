@@ -22,7 +22,8 @@ pub struct Clinic {
 
 impl Clinic {
     pub fn new() -> Result<Self, reqwest::Error> {
-        let client = reqwest::Client::builder().no_proxy().redirect(Policy::none()).pool_max_idle_per_host(0).build()?;
+        let client =
+            reqwest::Client::builder().no_proxy().redirect(Policy::none()).pool_max_idle_per_host(0).build()?;
         Ok(Self { client })
     }
 
@@ -56,4 +57,3 @@ async fn answer(request: reqwest::RequestBuilder) -> Option<Value> {
     }
     serde_json::from_slice(&body).ok()
 }
-

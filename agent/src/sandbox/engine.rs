@@ -107,7 +107,8 @@ mod tests {
         assert_eq!(of(json!({"ok": true, "stand_in": false, "sandbox": true})), Ok(SandboxEngine::Flow));
         assert_eq!(of(json!({"ok": true, "sandbox": true})), Ok(SandboxEngine::Flow));
         assert_eq!(of(json!({"ok": true, "attended": true, "live": false})), Err(Lacking::NotBuilt));
-        let lacks = |reason: &str| of(json!({"ok": true, "stand_in": true, "sandbox": false, "sandbox_reason": reason}));
+        let lacks =
+            |reason: &str| of(json!({"ok": true, "stand_in": true, "sandbox": false, "sandbox_reason": reason}));
         assert_eq!(lacks("no_browser"), Err(Lacking::NoBrowser));
         assert_eq!(lacks("no_driver"), Err(Lacking::NoDriver));
         assert_eq!(lacks("a sentence of its own"), Err(Lacking::EngineFailed));

@@ -42,7 +42,7 @@ impl Sandbox {
 
     /// What the operator reads when the server starts.
     pub fn banner(&self) -> String {
-        match self.chosen_now() {
+        match self.chosen_now().filter(|_| self.was_chosen_at_once()) {
             Some(chosen) => operators_line(&chosen),
             None => "sandbox: the engine is being prepared; the first run waits for it.\n".to_owned(),
         }

@@ -18,6 +18,8 @@ use crate::refusal::Refusal;
 #[derive(Debug)]
 pub struct Sandbox {
     choice: EngineChoice,
+    /// The choice was made before anything was started; otherwise a thread tells the operator when it is.
+    chosen_at_once: bool,
     /// Nothing while it is being found out.
     chosen: watch::Receiver<Option<Chosen>>,
     playing: Mutex<HashMap<RunId, SandboxCase>>,
@@ -41,20 +43,30 @@ impl Sandbox {
     /// Where an engine was named that isn't there.
     pub fn open(settings: &SandboxSettings, runs_dir: &Path, tell: fn(&str)) -> Result<Self, Refusal> {
         let (sender, chosen) = watch::channel(None);
-        let sandbox = Self { choice: settings.choice, chosen, playing: Mutex::default() };
-        let at_once = |chosen| drop(sender.send_replace(Some(chosen)));
-        match settings.choice {
+        let at_once = match settings.choice {
             EngineChoice::Named(SandboxEngine::Flow) => return Err(flow_is_not_there_yet()),
-            EngineChoice::Named(SandboxEngine::Simulated) => at_once(Chosen::Simulated { fallback: None }),
+            EngineChoice::Named(SandboxEngine::Simulated) => Some(Chosen::Simulated { fallback: None }),
             choice @ (EngineChoice::Auto | EngineChoice::Named(SandboxEngine::Driven)) => {
                 match (Programs::find(settings), choice) {
-                    (Err(lacking), EngineChoice::Auto) => at_once(Chosen::Simulated { fallback: Some(lacking) }),
+                    (Err(lacking), EngineChoice::Auto) => Some(Chosen::Simulated { fallback: Some(lacking) }),
                     (Err(lacking), EngineChoice::Named(_)) => return Err(lacking::refusal(lacking)),
-                    (Ok(programs), _) => find_out(programs, settings.clone(), runs_dir.to_owned(), sender, tell),
+                    (Ok(programs), _) => {
+                        find_out(programs, settings.clone(), runs_dir.to_owned(), sender.clone(), tell);
+                        None
+                    }
                 }
             }
+        };
+        let chosen_at_once = at_once.is_some();
+        if chosen_at_once {
+            sender.send_replace(at_once);
         }
-        Ok(sandbox)
+        Ok(Self { choice: settings.choice, chosen_at_once, chosen, playing: Mutex::default() })
+    }
+
+    /// Whether the choice was made as the sandbox was opened.
+    pub fn was_chosen_at_once(&self) -> bool {
+        self.chosen_at_once
     }
 
     pub fn choice(&self) -> EngineChoice {

@@ -28,8 +28,7 @@ pub fn simulated(case: SandboxCase) -> (Reason, ResultFacts) {
         run_dir_left: true,
         refused_checks: Vec::new(),
     });
-    let technical =
-        Technical { execution: Some(execution), transaction: Some(transaction), ..Technical::default() };
+    let technical = Technical { execution: Some(execution), transaction: Some(transaction), ..Technical::default() };
     (reason, facts(technical))
 }
 

@@ -32,7 +32,14 @@ pub struct Turn<'a> {
 }
 
 impl Stage {
-    pub fn new(engine: SandboxEngine, prepared: Prepared, headed: bool, command: AppCommand, clinic: Clinic, app: App) -> Self {
+    pub fn new(
+        engine: SandboxEngine,
+        prepared: Prepared,
+        headed: bool,
+        command: AppCommand,
+        clinic: Clinic,
+        app: App,
+    ) -> Self {
         Self { engine, prepared, headed, command, clinic, app: Mutex::new(Some(app)) }
     }
 
@@ -51,7 +58,10 @@ impl Stage {
     fn command_at(&self, url: String) -> FlowCommand {
         let headed = self.headed.then(|| "--headed".to_owned());
         let extra = ["--profile".to_owned(), "standard".to_owned()].into_iter().chain(headed).collect();
-        FlowCommand::of_words(self.prepared.command.clone(), FlowSettings { url: Some(url), extra, ..FlowSettings::default() })
+        FlowCommand::of_words(
+            self.prepared.command.clone(),
+            FlowSettings { url: Some(url), extra, ..FlowSettings::default() },
+        )
     }
 }
 

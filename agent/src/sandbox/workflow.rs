@@ -33,7 +33,12 @@ pub fn case_of(inputs: &CheckedInputs) -> Option<SandboxCase> {
 
 /// What the engine gets: the case is the app's business, not the workflow's.
 pub fn params(inputs: &CheckedInputs) -> BTreeMap<String, String> {
-    inputs.rendered().iter().filter(|(name, _)| *name == NOTE).map(|(name, text)| (name.clone(), text.clone())).collect()
+    inputs
+        .rendered()
+        .iter()
+        .filter(|(name, _)| *name == NOTE)
+        .map(|(name, text)| (name.clone(), text.clone()))
+        .collect()
 }
 
 #[cfg(test)]

@@ -139,4 +139,3 @@ async fn blocking(core: &Arc<Core>, work: impl FnOnce(&Core) + Send + 'static) {
     // Lost only with the server; what isn't written down then is found out by the next one.
     let _ = tokio::task::spawn_blocking(move || work(&core)).await;
 }
-

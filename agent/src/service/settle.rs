@@ -137,7 +137,12 @@ impl Core {
     }
 
     /// Writes an end down, once: under the stripe the record is read again, and whoever came first is believed.
-    pub(super) fn write_down(&self, held: Option<&StripeGuard>, seen: &RunRecord, end: &Classified) -> Result<View, StoreError> {
+    pub(super) fn write_down(
+        &self,
+        held: Option<&StripeGuard>,
+        seen: &RunRecord,
+        end: &Classified,
+    ) -> Result<View, StoreError> {
         let _guard = if held.is_none() { Some(self.store.lock_record(seen)?) } else { None };
         let record = match self.store.read(&seen.run_id)? {
             RecordRead::Valid(record) if record.phase == seen.phase => record,

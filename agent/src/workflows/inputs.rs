@@ -78,7 +78,9 @@ impl InputSet {
     pub fn schema(&self, omitted: Omitted) -> Value {
         let properties: Map<_, _> = self.0.iter().map(|(name, spec)| (name.clone(), spec.schema().into())).collect();
         let required: Vec<_> = match omitted {
-            Omitted::Refused => self.0.iter().filter(|(_, spec)| spec.default.is_none()).map(|(name, _)| name).collect(),
+            Omitted::Refused => {
+                self.0.iter().filter(|(_, spec)| spec.default.is_none()).map(|(name, _)| name).collect()
+            }
             Omitted::FilledFromRecording => Vec::new(),
         };
         json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false })

@@ -55,7 +55,9 @@ mod tests {
 
     fn line(event: &str, pid: u32, port: u16) -> JournalLine {
         let url = format!("--url=http://127.0.0.1:{port}/?fault=ok#tasks");
-        JournalLine(json!({"event": event, "pid": pid, "run_dir": format!("/w/runs/run-{pid}"), "argv": ["flow", "run", url]}))
+        JournalLine(
+            json!({"event": event, "pid": pid, "run_dir": format!("/w/runs/run-{pid}"), "argv": ["flow", "run", url]}),
+        )
     }
 
     fn with(lines: Vec<JournalLine>) -> Evidence {
@@ -64,7 +66,10 @@ mod tests {
 
     #[test]
     fn one_after_the_other_holds_and_so_do_two_apps() {
-        holds(&ONE_AT_A_TIME, &with(vec![line("launch", 1, 7), line("exit", 1, 7), line("launch", 2, 7), line("exit", 2, 7)]));
+        holds(
+            &ONE_AT_A_TIME,
+            &with(vec![line("launch", 1, 7), line("exit", 1, 7), line("launch", 2, 7), line("exit", 2, 7)]),
+        );
         holds(&ONE_AT_A_TIME, &with(vec![line("launch", 1, 7), line("launch", 2, 8), line("exit", 1, 7)]));
     }
 

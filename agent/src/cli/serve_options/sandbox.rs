@@ -70,7 +70,8 @@ impl Flags {
     }
 
     fn engines_bridge(&self) -> Result<Option<BridgeCommand>, Refusal> {
-        let engine = self.flow_cli.as_deref().map(|words| FlowCommand::new(words, FlowSettings::default())).transpose()?;
+        let engine =
+            self.flow_cli.as_deref().map(|words| FlowCommand::new(words, FlowSettings::default())).transpose()?;
         if engine.is_none() && self.flow_bridge.is_none() {
             return Ok(None);
         }
@@ -106,7 +107,9 @@ impl Flags {
             )),
             Some((flag, _)) => Err(Refusal::new(
                 format!("{asked} and {flag} can't stand together: the sandbox brings its own workflow and app"),
-                format!("leave one of them out; workflows of yours run with --mode production --bundles DIR, not with {asked}"),
+                format!(
+                    "leave one of them out; workflows of yours run with --mode production --bundles DIR, not with {asked}"
+                ),
             )),
         }
     }

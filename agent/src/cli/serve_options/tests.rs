@@ -131,7 +131,9 @@ fn flags_that_cannot_stand_together_are_refused_with_a_hint() {
 fn without_bundles_every_spelling_leads_into_the_sandbox_and_its_own_folder() {
     let home = tempfile::tempdir().expect("a temporary folder");
     std::fs::create_dir_all(home.path().join("runs/openadapt-agent")).expect("a folder of an older agent");
-    for words in [&[][..], &["--mode", "sandbox"], &["--tutorial"], &["--allow-run"], &["--mode", "sandbox", "--tutorial"]] {
+    for words in
+        [&[][..], &["--mode", "sandbox"], &["--tutorial"], &["--allow-run"], &["--mode", "sandbox", "--tutorial"]]
+    {
         let options = resolve(words, &at_home(&home)).expect("these words are taken");
         assert_eq!((options.mode(), options.runs_enabled, options.attended), (Mode::Sandbox, true, None), "{words:?}");
         assert_eq!(options.runs_dir, home.path().join("home/.openadapt/agent-sandbox"));
@@ -161,7 +163,8 @@ fn the_sandbox_takes_its_engine_its_app_and_a_window() {
     assert_eq!(settings(&[]).choice, EngineChoice::Auto);
     assert_eq!(settings(&[]).bridge, None);
     assert_eq!(settings(&["--sandbox-engine", "driven"]).choice, EngineChoice::Named(SandboxEngine::Driven));
-    let all = settings(&["--flow-cli", "fake -x", "--sandbox-app", "'my clinic' serve", "--sandbox-port", "81", "--headed"]);
+    let all =
+        settings(&["--flow-cli", "fake -x", "--sandbox-app", "'my clinic' serve", "--sandbox-port", "81", "--headed"]);
     assert_eq!(all.bridge.expect("a bridge").words(), ["fake", "-x", "bridge"]);
     assert_eq!((all.app, all.port, all.headed), (Some(vec!["my clinic".to_owned(), "serve".to_owned()]), 81, true));
     assert_eq!(settings(&["--flow-bridge", "b y"]).bridge.expect("a bridge").words(), ["b", "y"]);
