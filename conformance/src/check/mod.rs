@@ -10,6 +10,7 @@ pub mod frames;
 pub mod launches;
 pub mod matcher;
 pub mod results;
+pub mod sandbox;
 pub mod schema;
 pub mod store;
 pub mod truth;
@@ -28,6 +29,7 @@ pub const CHECKS: &[&Check] = &[
     &truth::TRUTH,
     &launches::AT_MOST_ONCE,
     &launches::LAUNCHES,
+    &sandbox::ONE_AT_A_TIME,
     &after::AFTER,
     &results::SHAPE,
     &results::ADVERTISED,
