@@ -9,9 +9,11 @@ pub mod expect;
 pub mod frames;
 pub mod launches;
 pub mod matcher;
+pub mod progress;
 pub mod results;
 pub mod schema;
 pub mod store;
+pub mod storm;
 pub mod truth;
 pub mod verdict;
 
@@ -35,6 +37,8 @@ pub const CHECKS: &[&Check] = &[
     &frames::MODERN,
     &answers::ANSWERED_ONCE,
     &answers::UNANSWERED,
+    &progress::PROGRESS,
+    &storm::STORM,
     &canary::CANARY,
     &attended::decisions::DECISIONS,
     &attended::twice::ONCE,
