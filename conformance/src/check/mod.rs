@@ -9,10 +9,12 @@ pub mod expect;
 pub mod frames;
 pub mod launches;
 pub mod matcher;
+pub mod progress;
 pub mod results;
 pub mod sandbox;
 pub mod schema;
 pub mod store;
+pub mod storm;
 pub mod truth;
 pub mod verdict;
 
@@ -37,6 +39,8 @@ pub const CHECKS: &[&Check] = &[
     &frames::MODERN,
     &answers::ANSWERED_ONCE,
     &answers::UNANSWERED,
+    &progress::PROGRESS,
+    &storm::STORM,
     &canary::CANARY,
     &attended::decisions::DECISIONS,
     &attended::twice::ONCE,

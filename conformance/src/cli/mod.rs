@@ -6,6 +6,7 @@ mod judge;
 mod list;
 mod report;
 mod smoke;
+mod storm;
 mod subject;
 
 use std::path::PathBuf;
@@ -42,6 +43,8 @@ enum Verb {
     Explain(explain::Explain),
     /// Is it an MCP server at all: who it says it is, and its tools.
     Smoke(smoke::Smoke),
+    /// Broken frames in great number, from a seed: each must get its due, and none may start anything.
+    Storm(storm::Storm),
     /// Shows a stored report again.
     Report(report::Report),
     /// How long things take, beside what the machine itself takes.
@@ -76,6 +79,7 @@ pub fn main() -> Exit {
         Verb::List(list) => list.run(printer),
         Verb::Explain(explain) => explain.run(printer),
         Verb::Smoke(smoke) => smoke.run(printer),
+        Verb::Storm(storm) => storm.run(printer),
         Verb::Report(report) => report.run(printer),
         Verb::Bench(bench) => bench.run(printer),
     };
