@@ -6,6 +6,7 @@ pub mod cli;
 pub mod console;
 pub mod evidence;
 pub mod exit;
+pub mod real_flow;
 pub mod report;
 pub mod requirement;
 pub mod run;

@@ -85,6 +85,8 @@ pub struct ServeOptions {
     pub runs_enabled: bool,
     pub flow: FlowCommand,
     pub timeout: Duration,
+    /// Tells what encrypted bundles are.
+    pub describing: BridgeCommand,
     /// Decisions on paused runs are carried, this way.
     pub attended: Option<AttendedOptions>,
 }
@@ -175,13 +177,17 @@ impl Flags {
         }
         let deployment = Deployment { file: settings.config.clone(), url: settings.url.clone() };
         let flow = FlowCommand::new(&self.flow_cli, settings)?;
-        let bridge = BridgeCommand::new(self.flow_bridge.as_deref(), flow.words(), &deployment, decision_within)?;
+        let bridge_for = |deployment: &Deployment| {
+            BridgeCommand::new(self.flow_bridge.as_deref(), flow.words(), deployment, decision_within)
+        };
+        let (bridge, describing) = (bridge_for(&deployment)?, bridge_for(&Deployment::default())?);
         Ok(ServeOptions {
             bundles: around.current_dir.join(bundles),
             runs_dir: runs_dir(self.runs_dir, around)?,
             runs_enabled,
             flow,
             timeout,
+            describing,
             attended: attended.then_some(AttendedOptions { bridge, wants_live: deployment.file.is_some(), form_limit }),
         })
     }
@@ -192,7 +198,7 @@ fn seconds(given: f64, flag: &str, hint: &str) -> Result<Duration, Refusal> {
     length.ok_or_else(|| Refusal::new(format!("{flag} isn't a number of seconds above zero"), hint))
 }
 
-fn runs_dir(flag: Option<PathBuf>, around: &Surroundings) -> Result<PathBuf, Refusal> {
+pub fn runs_dir(flag: Option<PathBuf>, around: &Surroundings) -> Result<PathBuf, Refusal> {
     if let Some(named) = flag.or_else(|| around.runs_dir_variable.clone()) {
         return Ok(around.current_dir.join(expand_home(&named, around)));
     }

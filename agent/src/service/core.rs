@@ -16,6 +16,8 @@ use crate::runs::record::RecordRead;
 use crate::runs::{RunStore, StoreError};
 use crate::workflows::{Catalog, Workflow};
 
+use super::describer::Describer;
+
 pub struct Core {
     pub(super) catalog: Catalog,
     pub(super) store: RunStore,
@@ -29,7 +31,8 @@ pub struct Core {
 
 impl Core {
     pub fn open(options: &ServeOptions) -> Result<Self, Refusal> {
-        let catalog = Catalog::discover(&options.bundles).map_err(|fault| {
+        let describer = Describer::new(&options.describing);
+        let catalog = Catalog::discover(&options.bundles, &|bundle| describer.ask(bundle)).map_err(|fault| {
             Refusal::new(fault.to_string(), "name a folder of compiled workflows with --bundles DIR")
         })?;
         let refusal = |fault: StoreError| Refusal::new(fault.to_string(), fault.hint());

@@ -113,6 +113,8 @@ impl World {
             runs_enabled: attended.is_some(),
             flow: FlowCommand::new("no-such-flow", FlowSettings::default()).unwrap(),
             timeout: Duration::from_secs(5),
+            describing: BridgeCommand::new(Some("no-such-bridge"), &[], &Deployment::default(), Duration::from_secs(5))
+                .unwrap(),
             attended,
         };
         Bridge::open(Arc::new(Service::open(&options).unwrap()), &options).unwrap()

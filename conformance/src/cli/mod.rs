@@ -5,6 +5,7 @@ mod explain;
 mod judge;
 mod list;
 mod report;
+mod setup_flow;
 mod smoke;
 mod subject;
 
@@ -46,6 +47,8 @@ enum Verb {
     Report(report::Report),
     /// How long things take, beside what the machine itself takes.
     Bench(bench::Bench),
+    /// Installs the real Flow here, for the scenarios that need it.
+    SetupFlow(setup_flow::SetupFlow),
 }
 
 /// Where scenarios come from.
@@ -78,6 +81,7 @@ pub fn main() -> Exit {
         Verb::Smoke(smoke) => smoke.run(printer),
         Verb::Report(report) => report.run(printer),
         Verb::Bench(bench) => bench.run(printer),
+        Verb::SetupFlow(setup) => setup.run(printer),
     };
     outcome.unwrap_or_else(|problem| {
         printer.complain(&problem.said, &problem.hint);
