@@ -4,6 +4,7 @@ pub mod attended;
 pub mod bridge;
 pub mod cli;
 pub mod contract;
+pub mod doctor;
 pub mod flow;
 pub mod keeper;
 pub mod mcp;

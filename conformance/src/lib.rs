@@ -7,6 +7,7 @@ pub mod console;
 pub mod evidence;
 pub mod exit;
 pub mod leak;
+pub mod real_flow;
 pub mod report;
 pub mod requirement;
 pub mod run;

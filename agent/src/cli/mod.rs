@@ -1,6 +1,7 @@
 //! The command line: one file for each command.
 
 mod console;
+mod doctor;
 mod keeper;
 mod serve;
 mod serve_options;
@@ -15,6 +16,8 @@ use clap::{Parser, Subcommand};
 
 /// What the program's end means. `0` is also the end of a server whose client has left.
 pub mod exit {
+    /// `doctor` found that something is missing or wrong.
+    pub const LACKING: u8 = 1;
     /// The command line or what it names can't be used; a sentence and a hint are on stderr.
     pub const USAGE: u8 = 2;
     /// A fault of the program itself.
@@ -33,6 +36,8 @@ struct Cli {
 enum Command {
     /// Serves workflows to one MCP client over stdin and stdout.
     Serve(Box<serve_options::Flags>),
+    /// Tells what is there on this computer, what is missing and how to get it. Changes nothing.
+    Doctor(doctor::Flags),
     /// Owns one run of Flow. Started by a server, never by hand.
     #[command(name = "__keeper", hide = true)]
     Keeper(keeper::Arguments),
@@ -42,6 +47,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<_> = arguments.into_iter().collect();
     match Cli::try_parse_from(&arguments) {
         Ok(Cli { command: Command::Serve(flags) }) => serve::run(*flags),
+        Ok(Cli { command: Command::Doctor(flags) }) => doctor::run(flags),
         Ok(Cli { command: Command::Keeper(arguments) }) => keeper::run(&arguments),
         Err(usage) => {
             let named = arguments.get(1).and_then(|word| word.to_str()).filter(|word| !word.starts_with('-'));

@@ -105,10 +105,10 @@ pub struct ServeOptions {
 }
 
 /// What is served.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum WorkflowSource {
-    /// Every bundle in this folder.
-    Bundles(PathBuf),
+    /// Every bundle in this folder; the bridge tells what encrypted ones are.
+    Bundles { folder: PathBuf, describing: BridgeCommand },
     /// The sandbox's own workflow.
     Sandbox(SandboxSettings),
 }
@@ -128,8 +128,8 @@ impl ServeOptions {
     pub fn mode(&self) -> Mode {
         match (&self.workflows, &self.attended) {
             (WorkflowSource::Sandbox(_), _) => Mode::Sandbox,
-            (WorkflowSource::Bundles(_), Some(_)) => Mode::Attended,
-            (WorkflowSource::Bundles(_), None) => Mode::Production,
+            (WorkflowSource::Bundles { .. }, Some(_)) => Mode::Attended,
+            (WorkflowSource::Bundles { .. }, None) => Mode::Production,
         }
     }
 }
@@ -209,9 +209,12 @@ impl Flags {
         }
         let deployment = Deployment { file: settings.config.clone(), url: settings.url.clone() };
         let flow = FlowCommand::new(self.flow_cli.as_deref().unwrap_or(FLOW), settings)?;
-        let bridge = BridgeCommand::new(self.flow_bridge.as_deref(), flow.words(), &deployment, decision_within)?;
+        let bridge_for = |deployment: &Deployment| {
+            BridgeCommand::new(self.flow_bridge.as_deref(), flow.words(), deployment, decision_within)
+        };
+        let (bridge, describing) = (bridge_for(&deployment)?, bridge_for(&Deployment::default())?);
         Ok(ServeOptions {
-            workflows: WorkflowSource::Bundles(around.current_dir.join(bundles)),
+            workflows: WorkflowSource::Bundles { folder: around.current_dir.join(bundles), describing },
             runs_dir: runs_dir(self.runs_dir, around)?,
             runs_enabled,
             flow,
@@ -239,7 +242,7 @@ fn seconds(given: f64, flag: &str, hint: &str) -> Result<Duration, Refusal> {
     length.ok_or_else(|| Refusal::new(format!("{flag} isn't a number of seconds above zero"), hint))
 }
 
-fn runs_dir(flag: Option<PathBuf>, around: &Surroundings) -> Result<PathBuf, Refusal> {
+pub fn runs_dir(flag: Option<PathBuf>, around: &Surroundings) -> Result<PathBuf, Refusal> {
     if let Some(named) = flag.or_else(|| around.runs_dir_variable.clone()) {
         return Ok(around.current_dir.join(expand_home(&named, around)));
     }

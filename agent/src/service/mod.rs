@@ -3,6 +3,7 @@
 mod begin;
 mod classify;
 mod core;
+mod describer;
 mod play;
 mod settle;
 mod watch;

@@ -22,7 +22,11 @@ fn canary(evidence: &Evidence, verdict: Verdict) -> Verdict {
     if let Some(wanted) = evidence.after.canaries
         && evidence.canaries.len() < wanted
     {
-        verdict.fails(format!("at least {wanted} canaries"), format!("{} were handed out", evidence.canaries.len()), []);
+        verdict.fails(
+            format!("at least {wanted} canaries"),
+            format!("{} were handed out", evidence.canaries.len()),
+            [],
+        );
     }
     if evidence.canaries.is_empty() {
         return verdict;
@@ -143,8 +147,20 @@ mod tests {
 
     /// One canary for each source that the design names.
     const SOURCES: [&str; 14] = [
-        "input", "recorded", "label", "intent", "screen", "folder", "exception", "stdout", "stderr", "environment", "card",
-        "workflow", "key", "request",
+        "input",
+        "recorded",
+        "label",
+        "intent",
+        "screen",
+        "folder",
+        "exception",
+        "stdout",
+        "stderr",
+        "environment",
+        "card",
+        "workflow",
+        "key",
+        "request",
     ];
 
     fn planted() -> Evidence {

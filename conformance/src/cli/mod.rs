@@ -5,6 +5,7 @@ mod explain;
 mod judge;
 mod list;
 mod report;
+mod setup_flow;
 mod smoke;
 mod storm;
 mod subject;
@@ -49,6 +50,8 @@ enum Verb {
     Report(report::Report),
     /// How long things take, beside what the machine itself takes.
     Bench(bench::Bench),
+    /// Installs the real Flow here, for the scenarios that need it.
+    SetupFlow(setup_flow::SetupFlow),
 }
 
 /// Where scenarios come from.
@@ -82,6 +85,7 @@ pub fn main() -> Exit {
         Verb::Storm(storm) => storm.run(printer),
         Verb::Report(report) => report.run(printer),
         Verb::Bench(bench) => bench.run(printer),
+        Verb::SetupFlow(setup) => setup.run(printer),
     };
     outcome.unwrap_or_else(|problem| {
         printer.complain(&problem.said, &problem.hint);

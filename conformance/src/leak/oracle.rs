@@ -38,9 +38,9 @@ impl<'a> Oracle<'a> {
     pub fn of(canaries: &'a BTreeMap<String, String>) -> Self {
         let path = canaries.get(PATH).map(|value| key_of(value));
         let keys: BTreeSet<&str> = canaries.values().map(|value| key_of(value)).collect();
-        let all = keys.into_iter().flat_map(|key| {
-            forms(key).into_iter().map(move |(form, bytes)| (bytes, (form, Some(key) == path)))
-        });
+        let all = keys
+            .into_iter()
+            .flat_map(|key| forms(key).into_iter().map(move |(form, bytes)| (bytes, (form, Some(key) == path))));
         let (bytes, patterns): (Vec<_>, Vec<_>) = all.unzip();
         Self { canaries, matcher: automaton(&bytes), patterns }
     }
