@@ -9,11 +9,14 @@ use std::process::{Command, ExitCode, Stdio};
 
 use serde_json::{Value, json};
 
+const LINGERER: &str = "lingers-on";
+
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let lie = words.first().map(String::as_str).unwrap_or_default();
     let outcome = match lie {
         "flow" => flow(&words),
+        LINGERER => lingerer(words.get(1).map(String::as_str).unwrap_or_default()),
         "exits" => return ExitCode::from(3),
         _ => serve(lie, &words),
     };
@@ -114,8 +117,14 @@ fn run(lie: &str, words: &[String], arguments: &Value) -> io::Result<Value> {
 
 /// Starts something that outlives this process, says so to whoever reads the pipe that was named, and never answers.
 fn linger(words: &[String]) -> io::Result<Result<Value, Value>> {
-    Command::new("sleep").arg("600").process_group(0).stdin(Stdio::null()).stdout(Stdio::null()).spawn()?;
     let pipe = words.get(1).cloned().unwrap_or_default();
+    let mut child = Command::new(std::env::current_exe()?);
+    child.args([LINGERER, &pipe]).process_group(0).stdin(Stdio::null()).stdout(Stdio::null()).spawn()?;
+    stay()
+}
+
+/// Says itself that it is there: for whoever started it, it isn't in `/proc` yet as what it will be.
+fn lingerer(pipe: &str) -> io::Result<()> {
     OpenOptions::new().write(true).open(pipe)?.write_all(b"lingering\n")?;
     stay()
 }

@@ -18,4 +18,4 @@ mod wording;
 pub use bundle::LoadError;
 pub use card::{Card, CardProblem};
 pub use catalog::{Catalog, CatalogError, Workflow};
-pub use inputs::{CheckedInputs, InputSet, Omitted};
+pub use inputs::{CheckedInputs, InputSet, InputSpec, Omitted};

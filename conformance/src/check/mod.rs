@@ -11,6 +11,7 @@ pub mod launches;
 pub mod matcher;
 pub mod progress;
 pub mod results;
+pub mod sandbox;
 pub mod schema;
 pub mod store;
 pub mod storm;
@@ -30,6 +31,7 @@ pub const CHECKS: &[&Check] = &[
     &truth::TRUTH,
     &launches::AT_MOST_ONCE,
     &launches::LAUNCHES,
+    &sandbox::ONE_AT_A_TIME,
     &after::AFTER,
     &results::SHAPE,
     &results::ADVERTISED,

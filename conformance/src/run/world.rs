@@ -211,6 +211,7 @@ impl<'a> World<'a> {
             let mut variables = self.variables.borrow_mut();
             variables.set("agent", Value::from(self.subject.agent_as_text()));
             variables.set("flow", Value::from(self.subject.flow_as_text()));
+            variables.set("mockmed", Value::from(super::clinic::program()?.display().to_string()));
             for written in world.bundles() {
                 let mut wanted: Bundle = variables.resolve(&written)?;
                 fill_with_canaries(&mut wanted, &mut variables.marks);

@@ -2,7 +2,7 @@
 //! it was lost. Source: docs/flow-bridge.md.
 
 pub mod command;
-mod process;
+pub mod process;
 pub mod protocol;
 
 use std::path::Path;
