@@ -22,6 +22,8 @@ pub struct Shot {
     pub due: Due,
 }
 
+const LONG: usize = 60_000;
+
 /// Longer than any server has to read; one in so many shots is.
 const HUGE: usize = 5 * 1024 * 1024;
 const ONE_IN: usize = 10_000;
@@ -33,10 +35,11 @@ pub fn ping(seed: u64, number: u64, modern: bool) -> Shot {
     answered(request(&id, &json!({"method": method}), modern), id)
 }
 
-/// The `number`th request for the list of tools.
-pub fn list(seed: u64, number: u64, modern: bool) -> Shot {
-    let id = id(&mut Dice::of(seed, number), number);
-    answered(request(&id, &json!({"method": "tools/list"}), modern), id)
+/// The `number`th request with a long answer: its own id.
+pub fn long(number: u64, modern: bool) -> Shot {
+    let id = json!(format!("{number}{}", "i".repeat(LONG)));
+    let method = if modern { "server/discover" } else { "ping" };
+    answered(request(&id, &json!({"method": method}), modern), id)
 }
 
 /// The `number`th shot of a seed. `modern` requests carry what the era of 2026-07-28 wants.
