@@ -2,6 +2,7 @@
 
 mod completions;
 mod console;
+mod doctor;
 mod emit_skill;
 mod environment;
 mod keeper;
@@ -9,7 +10,8 @@ mod man;
 mod serve;
 mod serve_options;
 
-pub use serve_options::{AttendedOptions, ServeOptions};
+pub use console::to_stderr;
+pub use serve_options::{AttendedOptions, ServeOptions, WorkflowSource};
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -18,6 +20,8 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 /// What the program's end means. `0` is also the end of a server whose client has left.
 pub mod exit {
+    /// `doctor` found that something is missing or wrong.
+    pub const LACKING: u8 = 1;
     /// The command line or what it names can't be used; a sentence and a hint are on stderr.
     pub const USAGE: u8 = 2;
     /// A fault of the program itself.
@@ -33,6 +37,7 @@ struct Cli {
 }
 
 const EXAMPLES: &str = "Examples:
+  openadapt-agent serve                                          a sandbox, to try it out
   openadapt-agent serve --bundles workflows                      lists workflows to an MCP client
   openadapt-agent serve --mode production --bundles workflows    runs them, too
   openadapt-agent emit-skill workflows/triage --out skills       writes one as an Agent Skill
@@ -50,6 +55,8 @@ enum Command {
     Completions(completions::Arguments),
     /// Writes the manual pages.
     Man(man::Arguments),
+    /// Tells what is there on this computer, what is missing and how to get it. Changes nothing.
+    Doctor(doctor::Flags),
 }
 
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
@@ -64,6 +71,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(Cli { command: Command::EmitSkill(arguments) }) => emit_skill::run(&arguments),
         Ok(Cli { command: Command::Completions(arguments) }) => completions::run(&arguments),
         Ok(Cli { command: Command::Man(arguments) }) => man::run(&arguments),
+        Ok(Cli { command: Command::Doctor(flags) }) => doctor::run(flags),
         Err(usage) => {
             let named = arguments.get(1).and_then(|word| word.to_str()).filter(|word| !word.starts_with('-'));
             console::usage(named.unwrap_or(console::PROGRAM), &usage)

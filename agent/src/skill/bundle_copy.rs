@@ -21,8 +21,9 @@ pub fn copy(from: &Path, to: &Path, out: &Path) -> Result<(), Refusal> {
         ));
     }
     copy_folder(from, to, DEEPEST)?;
-    let id_of =
-        |folder: &Path| Catalog::discover(folder).ok()?.iter().next().map(|workflow| workflow.public_id.clone());
+    let id_of = |folder: &Path| {
+        Catalog::discover(folder, &|_| None).ok()?.iter().next().map(|workflow| workflow.public_id.clone())
+    };
     if id_of(to).is_none() || id_of(to) != id_of(from) {
         return Err(Refusal::new(
             "the bundle changed while it was copied",

@@ -29,7 +29,7 @@ pub struct Emitted {
 
 /// Writes the skill of one bundle into a folder of its own below `out`.
 pub fn emit(bundle: &Path, out: &Path, include_bundle: bool) -> Result<Emitted, Refusal> {
-    let catalog = Catalog::discover(bundle).map_err(|error| {
+    let catalog = Catalog::discover(bundle, &|_| None).map_err(|error| {
         Refusal::new(error.to_string(), "name the folder of one compiled workflow, the one with workflow.json in it")
     })?;
     let workflow = only_one(&catalog)?;

@@ -28,7 +28,7 @@ fn skill(workflow: &Value, card: Option<&Value>) -> (SkillName, String) {
     if let Some(card) = card {
         bundles.add_card("one", card);
     }
-    let catalog = Catalog::discover(&folder).unwrap();
+    let catalog = Catalog::discover(&folder, &|_| None).unwrap();
     let workflow = catalog.iter().next().unwrap();
     assert_eq!(workflow.load_error, None);
     let name = SkillName::of(workflow);
