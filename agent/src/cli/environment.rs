@@ -43,7 +43,7 @@ impl Environment {
         flags.allow_run |= self.switch(ALLOW_RUN)?;
         flags.allow_attended_actions |= self.switch(ALLOW_ATTENDED_ACTIONS)?;
         if self.switch(HEADED)? {
-            flags.extra_run_arg.push("--headed".to_owned());
+            flags.headed = true;
         }
         Ok(flags)
     }

@@ -49,14 +49,14 @@ const EXAMPLES: &str = "Examples:
 enum Command {
     /// Serves workflows to one MCP client over stdin and stdout.
     Serve(Box<serve_options::Flags>),
+    /// Tells what is there on this computer, what is missing and how to get it. Changes nothing.
+    Doctor(doctor::Flags),
     /// Writes a workflow's card as an Agent Skill.
     EmitSkill(emit_skill::Arguments),
     /// Prints completions for a shell.
     Completions(completions::Arguments),
     /// Writes the manual pages.
     Man(man::Arguments),
-    /// Tells what is there on this computer, what is missing and how to get it. Changes nothing.
-    Doctor(doctor::Flags),
 }
 
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
@@ -68,10 +68,10 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
     match Cli::try_parse_from(&arguments) {
         Ok(Cli { command: Command::Serve(flags) }) => serve::run(*flags),
+        Ok(Cli { command: Command::Doctor(flags) }) => doctor::run(flags),
         Ok(Cli { command: Command::EmitSkill(arguments) }) => emit_skill::run(&arguments),
         Ok(Cli { command: Command::Completions(arguments) }) => completions::run(&arguments),
         Ok(Cli { command: Command::Man(arguments) }) => man::run(&arguments),
-        Ok(Cli { command: Command::Doctor(flags) }) => doctor::run(flags),
         Err(usage) => {
             let named = arguments.get(1).and_then(|word| word.to_str()).filter(|word| !word.starts_with('-'));
             console::usage(named.unwrap_or(console::PROGRAM), &usage)

@@ -70,14 +70,14 @@ pub struct Flags {
     /// A bundle, or a folder whose sub-folders are bundles.
     #[arg(long, value_name = "DIR", help_heading = heading::MODES)]
     pub(super) bundles: Option<PathBuf>,
-    /// Takes bundles folder, permissions, deployment file and policy from environment variables; a flag wins over its variable.
-    #[arg(long, help_heading = heading::MODES)]
-    from_env: bool,
     #[command(flatten)]
     sandbox: SandboxFlags,
     /// The browser's window is shown.
-    #[arg(long, help_heading = heading::SANDBOX)]
-    headed: bool,
+    #[arg(long, help_heading = heading::RUNS)]
+    pub(super) headed: bool,
+    /// Takes bundles folder, permissions, deployment file and policy from environment variables; a flag wins over its variable.
+    #[arg(long, help_heading = heading::MODES)]
+    from_env: bool,
     /// Older spelling of --mode production.
     #[arg(long, help_heading = heading::MODES)]
     pub(super) allow_run: bool,
@@ -120,7 +120,7 @@ pub struct Flags {
     allow_url_override: bool,
     /// One more word for Flow's command line; may be repeated.
     #[arg(long, value_name = "WORD", allow_hyphen_values = true, help_heading = heading::FLOW)]
-    pub(super) extra_run_arg: Vec<String>,
+    extra_run_arg: Vec<String>,
 }
 
 /// What a server is started with.

@@ -51,10 +51,10 @@ enum Verb {
     Report(report::Report),
     /// How long things take, beside what the machine itself takes.
     Bench(bench::Bench),
-    /// Is the documentation true: runs every command of it, and starts every start line.
-    Docs(docs::Docs),
     /// Installs the real Flow here, for the scenarios that need it.
     SetupFlow(setup_flow::SetupFlow),
+    /// Is the documentation true: runs every command of it, and starts every start line.
+    Docs(docs::Docs),
 }
 
 /// Where scenarios come from.
@@ -88,8 +88,8 @@ pub fn main() -> Exit {
         Verb::Storm(storm) => storm.run(printer),
         Verb::Report(report) => report.run(printer),
         Verb::Bench(bench) => bench.run(printer),
-        Verb::Docs(docs) => docs.run(printer),
         Verb::SetupFlow(setup) => setup.run(printer),
+        Verb::Docs(docs) => docs.run(printer),
     };
     outcome.unwrap_or_else(|problem| {
         printer.complain(&problem.said, &problem.hint);
