@@ -33,7 +33,11 @@ pub fn run(flags: Flags) -> ExitCode {
     if std::io::stdin().is_terminal() {
         console::to_stderr(WAITING);
     }
-    match mcp::process::serve_stdio(ServerFace::default(), || Arc::new(bridge)) {
+    let ended = mcp::process::serve_stdio(ServerFace::default(), || Arc::new(bridge));
+    if let Some(sandbox) = service.sandbox() {
+        sandbox.leave();
+    }
+    match ended {
         Ok(_) => ExitCode::SUCCESS,
         Err(fault) => console::bug(NAME, &fault.into()),
     }

@@ -59,6 +59,9 @@ pub const fn simulated_because(lacking: Lacking) -> &'static str {
         }
         Lacking::NoDriver => "The sandbox is simulated because the browser's driver wasn't found on this computer.",
         Lacking::NoBrowser => "The sandbox is simulated because no browser was found on this computer.",
+        Lacking::BrowserFailed => {
+            "The sandbox is simulated because the browser on this computer couldn't open the app."
+        }
         Lacking::EngineFailed => "The sandbox is simulated because its engine failed while it was prepared.",
         Lacking::NoApp => "The sandbox is simulated because its app wasn't found on this computer.",
         Lacking::AppNotStarted => "The sandbox is simulated because its app couldn't be started.",

@@ -6,9 +6,9 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::time::Duration;
 
-use super::app::AppCommand;
-use super::clinic::Clinic;
+use super::app::{AppCommand, url_at};
 use super::engine::Engine;
+use super::leash::Leash;
 use super::stage::{Stage, folder_in};
 use super::{EngineChoice, SandboxSettings, programs};
 use crate::contract::sandbox::{Lacking, SandboxEngine};
@@ -39,17 +39,21 @@ impl Programs {
 }
 
 /// Starts engine and app and has the workflow prepared. Two servers on one folder prepare one after the other.
-pub fn prepare(programs: &Programs, settings: &SandboxSettings, runs_dir: &Path) -> Result<Stage, Lacking> {
-    let engine = Engine::greet(&programs.bridge)?;
+pub fn prepare(
+    programs: &Programs,
+    settings: &SandboxSettings,
+    runs_dir: &Path,
+    leash: &Leash,
+) -> Result<Stage, Lacking> {
+    let engine = Engine::greet(&programs.bridge, leash)?;
     if engine.is() != SandboxEngine::Driven || wants_another(settings.choice, engine.is()) {
         return Err(Lacking::NoEngine);
     }
     let app = programs.app.start().map_err(|_| Lacking::AppNotStarted)?;
-    let clinic = Clinic::new().map_err(|_| Lacking::AppNotStarted)?;
     let folder = folder_in(runs_dir);
     let _alone = alone_in(&folder).map_err(|_| Lacking::EngineFailed)?;
-    let prepared = engine.prepare(&folder, &app.url(), settings.headed)?;
-    Ok(Stage::new(engine.is(), prepared, settings.headed, programs.app.clone(), clinic, app))
+    let prepared = engine.prepare(&folder, &url_at(app.port()), settings.headed)?;
+    Ok(Stage::new(engine.is(), prepared, settings.headed, programs.app.clone(), app))
 }
 
 fn wants_another(choice: EngineChoice, is: SandboxEngine) -> bool {
