@@ -32,7 +32,11 @@ fn serve(lie: &str, words: &[String]) -> io::Result<()> {
         let line = line?;
         let Ok(message) = serde_json::from_str::<Value>(&line) else {
             let leak = if lie.starts_with("leaks request") { line.as_str() } else { "" };
-            writeln!(out, "{}", json!({"jsonrpc": "2.0", "error": {"code": -32700, "message": format!("no JSON {leak}")}}))?;
+            writeln!(
+                out,
+                "{}",
+                json!({"jsonrpc": "2.0", "error": {"code": -32700, "message": format!("no JSON {leak}")}})
+            )?;
             continue;
         };
         if lie == "silent" || message.get("id").is_none() {

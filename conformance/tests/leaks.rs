@@ -89,7 +89,22 @@ fn an_agent_that_keeps_everything_to_itself_is_green_and_was_searched() {
     let (evidence, judgement) = seen("honest");
     assert_eq!(judgement.failures, []);
     assert!(judgement.looked["no-value-leaks"] > 5);
-    for source in ["input", "recorded", "label", "intent", "screen", "exception", "stdout", "stderr", "card", "workflow", "key", "request", "world-path", "world-environment"] {
+    for source in [
+        "input",
+        "recorded",
+        "label",
+        "intent",
+        "screen",
+        "exception",
+        "stdout",
+        "stderr",
+        "card",
+        "workflow",
+        "key",
+        "request",
+        "world-path",
+        "world-environment",
+    ] {
         assert!(evidence.canaries.contains_key(source), "nobody planted {source}");
     }
 }
@@ -101,9 +116,10 @@ fn each_source_is_found_wherever_and_however_it_is_said() {
         let word = if matches!(source, "exception") { told } else { source };
         let (_, judgement) = seen(&format!("leaks {word} {place} {form}"));
         let canary = if told == "traceback" { "exception" } else { told };
-        let found = judgement.failures.iter().any(|failure| {
-            failure.check == "no-value-leaks" && failure.expected.contains(&format!("{canary:?}"))
-        });
+        let found = judgement
+            .failures
+            .iter()
+            .any(|failure| failure.check == "no-value-leaks" && failure.expected.contains(&format!("{canary:?}")));
         assert!(found, "{source} at {place}, {form}: {:#?}", judgement.failures);
         let others: Vec<_> = judgement.failures.iter().filter(|failure| failure.check != "no-value-leaks").collect();
         assert!(others.is_empty(), "{source} at {place}, {form}: {others:#?}");
@@ -122,6 +138,10 @@ fn no_report_of_the_judge_repeats_what_leaked() {
         let oracle = conformance::leak::Oracle::of(&evidence.canaries);
         let report = fs::read(folder.path().join("report.jsonl")).unwrap();
         assert!(report.len() > 200);
-        assert_eq!(oracle.find(&report, conformance::leak::oracle::Looking::ForAll).into_iter().collect::<Vec<_>>(), [], "{form}");
+        assert_eq!(
+            oracle.find(&report, conformance::leak::oracle::Looking::ForAll).into_iter().collect::<Vec<_>>(),
+            [],
+            "{form}"
+        );
     }
 }

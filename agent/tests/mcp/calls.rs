@@ -155,7 +155,10 @@ async fn a_caller_who_gave_a_token_is_told_while_the_call_waits_and_never_afterw
     for told in 1..=2 {
         let progress = client.receive().await;
         assert_eq!(progress["method"], "notifications/progress");
-        assert_eq!((&progress["params"]["progressToken"], &progress["params"]["progress"]), (&json!("a token"), &json!(told)));
+        assert_eq!(
+            (&progress["params"]["progressToken"], &progress["params"]["progress"]),
+            (&json!("a token"), &json!(told))
+        );
     }
     client.host.release.notify_waiters();
     assert_eq!(client.receive().await["id"], 1);

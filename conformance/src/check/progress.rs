@@ -87,7 +87,9 @@ mod tests {
     fn waiting() -> Evidence {
         let mut evidence = saved();
         let mut request = evidence.frames[0].clone();
-        request.text = json!({"jsonrpc": "2.0", "id": 9, "method": "tools/call", "params": {"_meta": {"progressToken": "t"}}}).to_string();
+        request.text =
+            json!({"jsonrpc": "2.0", "id": 9, "method": "tools/call", "params": {"_meta": {"progressToken": "t"}}})
+                .to_string();
         evidence.frames.push(request);
         evidence
     }
@@ -133,7 +135,8 @@ mod tests {
         fails(&PROGRESS, &answered);
         let mut cancelled = waiting();
         let mut cancel = cancelled.frames[0].clone();
-        cancel.text = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 9}}).to_string();
+        cancel.text =
+            json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 9}}).to_string();
         cancelled.frames.push(cancel);
         told(&mut cancelled, json!("t"), json!(1));
         fails(&PROGRESS, &cancelled);

@@ -257,7 +257,8 @@ fn fill_with_canaries(bundle: &mut Bundle, marks: &mut Marks) {
     }
     if bundle.steps.is_none() {
         let intent = marks.canary(marks::INTENT);
-        bundle.steps = Some(vec![serde_json::json!({"id": "step_000", "intent": intent, "action": "key", "key": "Tab"})]);
+        bundle.steps =
+            Some(vec![serde_json::json!({"id": "step_000", "intent": intent, "action": "key", "key": "Tab"})]);
     }
 }
 

@@ -45,8 +45,9 @@ impl<'de> Deserialize<'de> for Action {
 
 /// Every verb, in the order of `scenarios/README.md`. `flow` comes after the words that other verbs use as a plain key.
 const VERBS: &[&str] = &[
-    "call", "request", "join", "pending", "cancel", "asked", "answer", "notify", "tools", "send", "hex", "progress", "storm", "reading", "start",
-    "close", "signal", "gone", "alive", "cli", "await", "release", "flow", "saved", "edit", "file",
+    "call", "request", "join", "pending", "cancel", "asked", "answer", "notify", "tools", "send", "hex", "progress",
+    "storm", "reading", "start", "close", "signal", "gone", "alive", "cli", "await", "release", "flow", "saved",
+    "edit", "file",
 ];
 
 impl Action {

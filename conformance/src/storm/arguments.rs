@@ -7,9 +7,7 @@ use crate::run::fuzz::{Dice, FOREIGN, odd};
 /// A tool and the arguments that it would take.
 fn good(dice: &mut Dice, number: u64) -> (&'static str, Map<String, Value>) {
     let digest = format!("sha256:{}", "0".repeat(64));
-    let decision = |confirm: &str| {
-        json!({"attention_id": "0".repeat(24), "capability_digest": digest, "idempotency_key": "key-0123456789abcdef", confirm: true})
-    };
+    let decision = |confirm: &str| json!({"attention_id": "0".repeat(24), "capability_digest": digest, "idempotency_key": "key-0123456789abcdef", confirm: true});
     let (tool, arguments) = match dice.below(14) {
         0..=4 => (
             "run_workflow",

@@ -47,7 +47,8 @@ pub fn shot(seed: u64, number: u64, modern: bool) -> Shot {
     let mut dice = Dice::of(seed, number);
     let id = id(&mut dice, number);
     if dice.below(ONE_IN) == 0 {
-        let line = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"x":"{}"}}}}"#, "y".repeat(HUGE));
+        let line =
+            format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"x":"{}"}}}}"#, "y".repeat(HUGE));
         return answered(line, id);
     }
     match dice.below(100) {
@@ -79,7 +80,10 @@ pub fn shot(seed: u64, number: u64, modern: bool) -> Shot {
         }
         91 | 92 => Shot { line: blank(&mut dice), due: Due::Nothing },
         93..=96 => Shot { line: noise(&mut dice), due: Due::Anonymous },
-        _ => Shot { line: format!("[{},{}]", request(&id, &json!({"method": "ping"}), modern), dice.below(9)).into(), due: Due::Anonymous },
+        _ => Shot {
+            line: format!("[{},{}]", request(&id, &json!({"method": "ping"}), modern), dice.below(9)).into(),
+            due: Due::Anonymous,
+        },
     }
 }
 
@@ -130,8 +134,20 @@ fn request(id: &Value, asked: &Value, modern: bool) -> String {
 
 fn unknown(dice: &mut Dice) -> String {
     let names = [
-        "", "tools", "TOOLS/LIST", "tools/list ", "tools/call\u{0}", "rpc.discover", "resources/list", "prompts/get",
-        "logging/setLevel", "completion/complete", "sampling/createMessage", "elicitation/create", "__proto__", "\u{202e}gnip",
+        "",
+        "tools",
+        "TOOLS/LIST",
+        "tools/list ",
+        "tools/call\u{0}",
+        "rpc.discover",
+        "resources/list",
+        "prompts/get",
+        "logging/setLevel",
+        "completion/complete",
+        "sampling/createMessage",
+        "elicitation/create",
+        "__proto__",
+        "\u{202e}gnip",
     ];
     dice.one_of(&names).copied().unwrap_or_default().to_owned()
 }
@@ -141,7 +157,9 @@ fn bad_envelope(dice: &mut Dice, id: &Value) -> String {
         0 => format!(r#"{{"id":{id},"method":"ping"}}"#),
         1 => format!(r#"{{"id":{id},"jsonrpc":"1.0","method":"ping"}}"#),
         2 => format!(r#"{{"id":{id},"jsonrpc":2.0,"method":"ping"}}"#),
-        3 => format!(r#"{{"id":{id},"jsonrpc":"2.0","method":{}}}"#, odd(dice).as_f64().map_or(json!([1]), Value::from)),
+        3 => {
+            format!(r#"{{"id":{id},"jsonrpc":"2.0","method":{}}}"#, odd(dice).as_f64().map_or(json!([1]), Value::from))
+        }
         4 => format!(r#"{{"id":{id},"jsonrpc":"2.0","method":"ping","result":{{}}}}"#),
         5 => format!(r#"{{"id":{id},"jsonrpc":"2.0"}}"#),
         _ => format!(r#"{{"id":{id},"jsonrpc":"2.0","method":"ping","error":{{"code":1,"message":"x"}}}}"#),
@@ -158,12 +176,21 @@ fn notification(dice: &mut Dice, number: u64) -> String {
     let params = match dice.below(4) {
         0 => json!({"requestId": format!("never-{number}"), "reason": odd(dice)}),
         1 => json!({"requestId": odd(dice)}),
-        2 => json!({"name": "run_workflow", "arguments": {"workflow": "triage", "request_id": format!("quiet-{number}"), "inputs": {"note": "x"}}}),
+        2 => {
+            json!({"name": "run_workflow", "arguments": {"workflow": "triage", "request_id": format!("quiet-{number}"), "inputs": {"note": "x"}}})
+        }
         _ => odd(dice),
     };
     let methods = [
-        "notifications/cancelled", "notifications/initialized", "notifications/progress", "tools/call", "ping", "initialize",
-        "notifications/roots/list_changed", "no/such/thing", "",
+        "notifications/cancelled",
+        "notifications/initialized",
+        "notifications/progress",
+        "tools/call",
+        "ping",
+        "initialize",
+        "notifications/roots/list_changed",
+        "no/such/thing",
+        "",
     ];
     json!({"jsonrpc": "2.0", "method": dice.one_of(&methods), "params": params}).to_string()
 }
@@ -173,7 +200,8 @@ fn reply(dice: &mut Dice, number: u64) -> String {
     let id = if dice.below(2) == 0 { json!(number % 7) } else { json!(format!("reply-{number}")) };
     match dice.below(3) {
         0 => json!({"jsonrpc": "2.0", "id": id, "result": odd(dice)}).to_string(),
-        1 => json!({"jsonrpc": "2.0", "id": id, "result": {"action": "accept", "content": {"confirmed": true}}}).to_string(),
+        1 => json!({"jsonrpc": "2.0", "id": id, "result": {"action": "accept", "content": {"confirmed": true}}})
+            .to_string(),
         _ => json!({"jsonrpc": "2.0", "id": id, "error": {"code": -1, "message": "no"}}).to_string(),
     }
 }
