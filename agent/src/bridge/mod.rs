@@ -44,7 +44,7 @@ impl Bridge {
     pub fn open(service: Arc<Service>, options: &ServeOptions) -> Result<Self, Refusal> {
         let attention = match options.workflows {
             WorkflowSource::Sandbox(_) => None,
-            WorkflowSource::Bundles(_) => Some(Attention::open(Arc::clone(&service), options)?),
+            WorkflowSource::Bundles { .. } => Some(Attention::open(Arc::clone(&service), options)?),
         };
         Ok(Self { attention, service })
     }

@@ -17,6 +17,8 @@ use crate::runs::{RunStore, StoreError};
 use crate::sandbox::{self, Sandbox};
 use crate::workflows::{Catalog, Workflow};
 
+use super::describer::Describer;
+
 pub struct Core {
     pub(super) catalog: Catalog,
     pub(super) store: RunStore,
@@ -34,9 +36,12 @@ impl Core {
     pub fn open(options: &ServeOptions) -> Result<Self, Refusal> {
         let catalog = match &options.workflows {
             WorkflowSource::Sandbox(_) => sandbox::catalog(),
-            WorkflowSource::Bundles(folder) => Catalog::discover(folder).map_err(|fault| {
-                Refusal::new(fault.to_string(), "name a folder of compiled workflows with --bundles DIR")
-            })?,
+            WorkflowSource::Bundles { folder, describing } => {
+                let describer = Describer::new(describing);
+                Catalog::discover(folder, &|bundle| describer.ask(bundle)).map_err(|fault| {
+                    Refusal::new(fault.to_string(), "name a folder of compiled workflows with --bundles DIR")
+                })?
+            }
         };
         let refusal = |fault: StoreError| Refusal::new(fault.to_string(), fault.hint());
         let store = RunStore::open(&options.runs_dir).map_err(refusal)?;
@@ -44,7 +49,7 @@ impl Core {
             WorkflowSource::Sandbox(settings) => {
                 Some(Arc::new(Sandbox::open(settings, store.root().runs_dir(), to_stderr)?))
             }
-            WorkflowSource::Bundles(_) => None,
+            WorkflowSource::Bundles { .. } => None,
         };
         let core = Self {
             catalog,

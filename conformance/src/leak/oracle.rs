@@ -166,8 +166,8 @@ mod tests {
     #[test]
     fn where_a_path_may_stand_no_other_canary_may() {
         let mut marks = Marks::random();
-        let note = marks.canary("note");
-        let both = format!("/tmp/{} {note}", marks.path());
+        let canary = marks.canary("note");
+        let both = format!("/tmp/{} {canary}", marks.path());
         let canaries = marks.handed_out().clone();
         let oracle = Oracle::of(&canaries);
         let named = |looking| -> Vec<String> {
