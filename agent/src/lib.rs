@@ -10,5 +10,6 @@ pub mod keeper;
 pub mod mcp;
 pub mod refusal;
 pub mod runs;
+pub mod sandbox;
 pub mod service;
 pub mod workflows;

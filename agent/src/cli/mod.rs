@@ -6,7 +6,8 @@ mod keeper;
 mod serve;
 mod serve_options;
 
-pub use serve_options::{AttendedOptions, ServeOptions};
+pub use console::to_stderr;
+pub use serve_options::{AttendedOptions, ServeOptions, WorkflowSource};
 
 use std::ffi::OsString;
 use std::process::ExitCode;

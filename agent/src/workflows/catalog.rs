@@ -45,7 +45,15 @@ pub struct Workflow {
     /// What the bundle was sealed as. Nothing for one without a manifest.
     pub content_digest: Option<String>,
     root: PathBuf,
-    loaded: Option<Bundle>,
+    loaded: Loaded,
+}
+
+/// Where a workflow comes from.
+#[derive(Debug, Clone)]
+enum Loaded {
+    /// The program itself: there is no bundle.
+    BuiltIn,
+    FromDisk(Option<Bundle>),
 }
 
 impl Catalog {
@@ -60,6 +68,11 @@ impl Catalog {
             catalog.workflows.push(workflow);
         }
         Ok(catalog)
+    }
+
+    /// The one workflow that needs no bundle.
+    pub fn built_in(card: Card) -> Self {
+        Self { workflows: vec![Workflow::built_in(card)] }
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &Workflow> {
@@ -102,7 +115,7 @@ impl Catalog {
             content_digest: loaded.as_ref().and_then(|bundle| bundle.seal.sealed().map(str::to_owned)),
             root: root.to_path_buf(),
             bundle_dir,
-            loaded,
+            loaded: Loaded::FromDisk(loaded),
         }
     }
 
@@ -115,6 +128,23 @@ impl Catalog {
 }
 
 impl Workflow {
+    fn built_in(card: Card) -> Self {
+        Self {
+            public_id: id_of_loaded(&card.name),
+            slug: slug(&card.name),
+            card,
+            step_count: None,
+            encrypted: false,
+            changes_records: true,
+            load_error: None,
+            card_problem: None,
+            bundle_dir: PathBuf::new(),
+            content_digest: None,
+            root: PathBuf::new(),
+            loaded: Loaded::BuiltIn,
+        }
+    }
+
     /// The name that callers use.
     pub fn name(&self) -> &str {
         &self.card.name
@@ -126,8 +156,10 @@ impl Workflow {
 
     /// Loads the bundle again, seal and all: what is run is what was listed.
     pub fn recheck(&self) -> Result<(), LoadError> {
-        let Some(listed) = &self.loaded else {
-            return Err(self.load_error.unwrap_or(LoadError::Unreadable));
+        let listed = match &self.loaded {
+            Loaded::BuiltIn => return Ok(()),
+            Loaded::FromDisk(Some(listed)) => listed,
+            Loaded::FromDisk(None) => return Err(self.load_error.unwrap_or(LoadError::Unreadable)),
         };
         bundle::admit(&self.bundle_dir, &self.root)?;
         let unchanged = match (&listed.ciphertext, bundle::is_encrypted(&self.bundle_dir)) {
@@ -140,19 +172,23 @@ impl Workflow {
 
     /// The row of `list_workflows`. No label, recorded value, intent or path is in it.
     pub fn row(&self, omitted: Omitted) -> Map<String, Value> {
-        let row = [
+        let described = [
             ("name", self.name().into()),
             ("purpose", self.card.purpose.clone().into()),
             ("done_means", self.card.done_means.clone().into()),
             ("inputs", self.card.inputs.schema(omitted)),
             ("changes_records", self.changes_records.into()),
             ("available", self.available().into()),
+        ];
+        let of_its_bundle = [
             ("id", self.public_id.clone().into()),
             ("step_count", json!(self.step_count)),
             ("parameters", self.card.inputs.parameters(omitted).into()),
             ("encrypted", self.encrypted.into()),
         ];
-        row.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
+        let from_disk = matches!(self.loaded, Loaded::FromDisk(_));
+        let row = described.into_iter().chain(of_its_bundle.into_iter().filter(|_| from_disk));
+        row.map(|(key, value)| (key.to_owned(), value)).collect()
     }
 }
 

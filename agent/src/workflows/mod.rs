@@ -20,4 +20,4 @@ pub use bundle::LoadError;
 pub use card::{Card, CardProblem};
 pub use catalog::{Catalog, CatalogError, Workflow};
 pub use encrypted::AskFlow;
-pub use inputs::{CheckedInputs, InputSet, Omitted};
+pub use inputs::{CheckedInputs, InputSet, InputSpec, Omitted};

@@ -7,6 +7,7 @@ mod list;
 mod report;
 mod setup_flow;
 mod smoke;
+mod storm;
 mod subject;
 
 use std::path::PathBuf;
@@ -43,6 +44,8 @@ enum Verb {
     Explain(explain::Explain),
     /// Is it an MCP server at all: who it says it is, and its tools.
     Smoke(smoke::Smoke),
+    /// Broken frames in great number, from a seed: each must get its due, and none may start anything.
+    Storm(storm::Storm),
     /// Shows a stored report again.
     Report(report::Report),
     /// How long things take, beside what the machine itself takes.
@@ -79,6 +82,7 @@ pub fn main() -> Exit {
         Verb::List(list) => list.run(printer),
         Verb::Explain(explain) => explain.run(printer),
         Verb::Smoke(smoke) => smoke.run(printer),
+        Verb::Storm(storm) => storm.run(printer),
         Verb::Report(report) => report.run(printer),
         Verb::Bench(bench) => bench.run(printer),
         Verb::SetupFlow(setup) => setup.run(printer),

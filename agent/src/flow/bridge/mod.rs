@@ -3,7 +3,7 @@
 
 pub mod command;
 mod interpreter;
-mod process;
+pub mod process;
 pub mod protocol;
 
 use std::path::Path;
