@@ -23,6 +23,9 @@ pub struct Storm {
     /// Frames, half of them in each protocol era.
     #[arg(long, value_name = "N", default_value_t = 100_000)]
     frames: u64,
+    /// Good requests that ask for nothing, instead of broken frames.
+    #[arg(long)]
+    pings: bool,
     /// The same seed gives the same frames. [default: another one each time]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
@@ -35,7 +38,7 @@ impl Storm {
         printer.say(&format!("{} frames, seed {seed}", self.frames));
         let mut exit = Exit::Conformant;
         for era in ["legacy", "modern"] {
-            let scenario = scenario(seed, self.frames / 2, era)
+            let scenario = scenario(seed, self.frames / 2, era, if self.pings { "pings" } else { "everything" })
                 .map_err(|problem| Problem::new(Exit::Harness, problem, "this is a fault of the judge"))?;
             let began = Instant::now();
             let local = tokio::task::LocalSet::new();
@@ -54,7 +57,7 @@ impl Storm {
     }
 }
 
-fn scenario(seed: u64, frames: u64, era: &str) -> Result<Scenario, String> {
+fn scenario(seed: u64, frames: u64, era: &str, of: &str) -> Result<Scenario, String> {
     let written = format!(
         r#"
 id = "storm"
@@ -66,6 +69,7 @@ mode = "attended"
 era = "{era}"
 [[do]]
 storm = {frames}
+of = "{of}"
 seed = {seed}
 [after]
 launches = 0

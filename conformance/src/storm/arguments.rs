@@ -73,7 +73,7 @@ fn wrong_seconds(dice: &mut Dice) -> Value {
 }
 
 fn one_of_the_recorded(arguments: &mut Map<String, Value>, dice: &mut Dice) {
-    let inputs = [json!({}), json!({"note": ["x"]}), json!({"note": "x", "undeclared": "y"}), json!({"note": "\u{0}"})];
+    let inputs = [json!({}), json!({"note": ["x"]}), json!({"note": "x", "undeclared": "y"})];
     match dice.below(3) {
         0 => arguments.insert("workflow".to_owned(), "no-such-workflow".into()),
         _ => arguments.insert("inputs".to_owned(), dice.one_of(&inputs).cloned().unwrap_or_default()),

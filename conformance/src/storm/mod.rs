@@ -11,7 +11,7 @@ use crate::scenario::action::{Storm, StormKind};
 pub fn shot(storm: &Storm, number: u64, modern: bool) -> Shot {
     match storm.of {
         StormKind::Everything => shots::shot(storm.seed, number, modern),
-        StormKind::Unread => shots::list(storm.seed, number, modern),
+        StormKind::Unread => shots::long(number, modern),
         StormKind::Pings => shots::ping(storm.seed, number, modern),
     }
 }

@@ -22,9 +22,11 @@ pub struct Shot {
     pub due: Due,
 }
 
+const LONG: usize = 60_000;
+
 /// Longer than any server has to read; one in so many shots is.
-const HUGE: usize = 10 * 1024 * 1024;
-const ONE_IN: usize = 5_000;
+const HUGE: usize = 5 * 1024 * 1024;
+const ONE_IN: usize = 10_000;
 
 /// The `number`th good request of a storm that consists of them.
 pub fn ping(seed: u64, number: u64, modern: bool) -> Shot {
@@ -33,10 +35,11 @@ pub fn ping(seed: u64, number: u64, modern: bool) -> Shot {
     answered(request(&id, &json!({"method": method}), modern), id)
 }
 
-/// The `number`th request for the list of tools.
-pub fn list(seed: u64, number: u64, modern: bool) -> Shot {
-    let id = id(&mut Dice::of(seed, number), number);
-    answered(request(&id, &json!({"method": "tools/list"}), modern), id)
+/// The `number`th request with a long answer: its own id.
+pub fn long(number: u64, modern: bool) -> Shot {
+    let id = json!(format!("{number}{}", "i".repeat(LONG)));
+    let method = if modern { "server/discover" } else { "ping" };
+    answered(request(&id, &json!({"method": method}), modern), id)
 }
 
 /// The `number`th shot of a seed. `modern` requests carry what the era of 2026-07-28 wants.
@@ -203,12 +206,12 @@ fn reply(dice: &mut Dice, number: u64) -> String {
     }
 }
 
-/// A call that starts nothing, its bytes changed behind the id.
+/// A call that starts nothing, its bytes changed behind the id and the method: without a method it could be an answer.
 fn damaged(dice: &mut Dice, id: Value, modern: bool, number: u64) -> Shot {
     let (tool, arguments) = fatal(dice, number);
     let asked = json!({"method": "tools/call", "params": {"name": tool, "arguments": arguments}});
     let mut line = request(&id, &asked, modern).into_bytes();
-    let safe = format!(r#"{{"jsonrpc":"2.0","id":{id},"#).len();
+    let safe = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","#).len();
     for _ in 0..=dice.below(4) {
         let at = safe + dice.below(line.len().saturating_sub(safe));
         let byte = match u8::try_from(dice.below(256)).unwrap_or_default() {
