@@ -12,4 +12,6 @@ pub mod refusal;
 pub mod runs;
 pub mod sandbox;
 pub mod service;
+pub mod skill;
+pub mod variable;
 pub mod workflows;

@@ -4,6 +4,7 @@ pub mod bench;
 pub mod check;
 pub mod cli;
 pub mod console;
+pub mod docs;
 pub mod evidence;
 pub mod exit;
 pub mod leak;

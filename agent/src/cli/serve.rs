@@ -1,5 +1,6 @@
 //! `serve`: one MCP client over stdin and stdout.
 
+use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -29,6 +30,9 @@ pub fn run(flags: Flags) -> ExitCode {
         Err(refusal) => return console::refused(NAME, &refusal),
     };
     console::to_stderr(&banner(&options, &service));
+    if std::io::stdin().is_terminal() {
+        console::to_stderr(WAITING);
+    }
     match mcp::process::serve_stdio(ServerFace::default(), || Arc::new(bridge)) {
         Ok(_) => ExitCode::SUCCESS,
         Err(fault) => console::bug(NAME, &fault.into()),
@@ -45,6 +49,23 @@ fn approval_modes_exist(flow: &FlowCommand) -> Result<(), Refusal> {
         "leave --approval-mode out, or name a newer Flow with --flow-cli",
     ))
 }
+
+/// Said to a person who started the server by hand and would else look at nothing. Words only: what was typed isn't repeated.
+const WAITING: &str = r#"
+This is an MCP server: it waits for a client on standard input, and what you type here is no use to it.
+Name it to your client instead, with the flags that you gave just now:
+
+  {
+    "mcpServers": {
+      "openadapt": {
+        "command": "openadapt-agent",
+        "args": ["serve", "--mode", "production", "--bundles", "/path/to/workflows"]
+      }
+    }
+  }
+
+hint: Ctrl-D ends it; `openadapt-agent serve --help` has examples.
+"#;
 
 /// Counts only: no name, label or path.
 fn banner(options: &ServeOptions, service: &Service) -> String {

@@ -124,7 +124,7 @@ async fn begin(core: Arc<Core>, watch: Arc<Watch>, arguments: RunWorkflowArgumen
 }
 
 fn spawn_keeper(core: &Core, run_id: &RunId) -> std::io::Result<Child> {
-    keeper_command().arg("__keeper").arg(core.dispatch_folder(run_id)).spawn()
+    keeper_command().arg(crate::keeper::WORD).arg(core.dispatch_folder(run_id)).spawn()
 }
 
 /// Waits for the keeper's end. One that never claimed its dispatch never will.

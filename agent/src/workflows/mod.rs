@@ -13,7 +13,7 @@ mod integrity;
 mod moment;
 mod shape;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 mod wording;
 
 pub use bundle::LoadError;

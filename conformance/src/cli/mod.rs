@@ -1,6 +1,7 @@
 //! The command line: one file for each verb.
 
 mod bench;
+mod docs;
 mod explain;
 mod judge;
 mod list;
@@ -52,6 +53,8 @@ enum Verb {
     Bench(bench::Bench),
     /// Installs the real Flow here, for the scenarios that need it.
     SetupFlow(setup_flow::SetupFlow),
+    /// Is the documentation true: runs every command of it, and starts every start line.
+    Docs(docs::Docs),
 }
 
 /// Where scenarios come from.
@@ -86,6 +89,7 @@ pub fn main() -> Exit {
         Verb::Report(report) => report.run(printer),
         Verb::Bench(bench) => bench.run(printer),
         Verb::SetupFlow(setup) => setup.run(printer),
+        Verb::Docs(docs) => docs.run(printer),
     };
     outcome.unwrap_or_else(|problem| {
         printer.complain(&problem.said, &problem.hint);

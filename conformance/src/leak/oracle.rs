@@ -152,7 +152,8 @@ mod tests {
     #[test]
     fn where_a_path_may_stand_no_other_canary_may() {
         let mut marks = Marks::random();
-        let both = format!("/tmp/{} {}", marks.path(), marks.canary("note"));
+        let canary = marks.canary("note");
+        let both = format!("/tmp/{} {canary}", marks.path());
         let canaries = marks.handed_out().clone();
         let oracle = Oracle::of(&canaries);
         let named = |looking| -> Vec<String> {

@@ -169,3 +169,47 @@ fn the_sandbox_takes_its_engine_its_app_and_a_window() {
     assert_eq!((all.app, all.port, all.headed), (Some(vec!["my clinic".to_owned(), "serve".to_owned()]), 81, true));
     assert_eq!(settings(&["--flow-bridge", "b y"]).bridge.expect("a bridge").words(), ["b", "y"]);
 }
+
+fn from_env(words: &[&str], variables: &[(&str, &str)]) -> Result<ServeOptions, Refusal> {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let given = |name: &str| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
+    let around = Surroundings { environment: Environment::read(given), ..at_home(&home) };
+    resolve(&[&["--from-env"], words].concat(), &around)
+}
+
+#[test]
+fn the_environment_of_an_mcp_bundle_stands_for_flags() {
+    let named = [
+        ("OPENADAPT_AGENT_BUNDLES_DIR", "/"),
+        ("OPENADAPT_AGENT_ALLOW_RUN", "true"),
+        ("OPENADAPT_AGENT_ALLOW_ATTENDED_ACTIONS", "on"),
+        ("OPENADAPT_AGENT_POLICY", "clinical-write"),
+        ("OPENADAPT_AGENT_DEPLOYMENT_CONFIG", "${user_config.deployment_config}"),
+        ("OPENADAPT_AGENT_HEADED", "1"),
+    ];
+    let options = from_env(&[], &named).expect("the environment is whole");
+    assert_eq!((options.mode(), options.runs_enabled), (Mode::Attended, true));
+    let same = ["--bundles", "/", "--allow-run", "--allow-attended-actions", "--policy", "clinical-write", "--headed"];
+    let home = tempfile::tempdir().expect("a temporary folder");
+    assert_eq!(options.flow, resolve(&same, &at_home(&home)).expect("these words are taken").flow);
+    let listing = from_env(&[], &[named[0]]).expect("only the folder is needed");
+    assert_eq!((listing.mode(), listing.runs_enabled), (Mode::Production, false));
+}
+
+#[test]
+fn a_flag_wins_over_its_variable_and_without_the_flag_the_environment_is_not_read() {
+    let named = [("OPENADAPT_AGENT_BUNDLES_DIR", "/no/such/folder"), ("OPENADAPT_AGENT_ALLOW_RUN", "true")];
+    assert!(from_env(&["--bundles", "/"], &named).is_ok_and(|options| options.runs_enabled));
+    assert!(from_env(&[], &named).is_err());
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let around = Surroundings { environment: Environment::read(|_| Some("true".to_owned())), ..at_home(&home) };
+    assert!(resolve(&["--bundles", "/"], &around).is_ok_and(|options| !options.runs_enabled));
+    assert!(resolve(&[], &around).is_ok_and(|options| options.mode() == Mode::Sandbox));
+}
+
+#[test]
+fn an_environment_without_the_folder_of_workflows_is_refused_by_the_variable_s_name() {
+    let refusal =
+        from_env(&[], &[("OPENADAPT_AGENT_BUNDLES_DIR", "${user_config.bundles_dir}")]).expect_err("nothing was named");
+    assert!(refusal.sentence.contains("OPENADAPT_AGENT_BUNDLES_DIR"));
+}
