@@ -62,7 +62,10 @@ fn failed(bridge: &BridgeProcess) -> Lacking {
 /// Which engine answers. One that knows nothing of sandboxes has none built in.
 fn engine_of(hello: &Map<String, Value>) -> Result<SandboxEngine, Lacking> {
     if hello.get("ok") != Some(&Value::Bool(true)) {
-        return Err(Lacking::EngineFailed);
+        return Err(match hello.get("kind").and_then(Value::as_str) {
+            Some("no_flow" | "other_version") => Lacking::NoEngine,
+            _ => Lacking::EngineFailed,
+        });
     }
     let says = |key| hello.get(key).and_then(Value::as_bool).unwrap_or_default();
     match (says("sandbox"), says("stand_in")) {
@@ -89,7 +92,7 @@ fn prepared(answer: &Map<String, Value>, is: SandboxEngine) -> Result<Prepared, 
             && bundle.is_dir();
         sound.then_some(Prepared { command, bundle })
     };
-    read().ok_or_else(|| text("reason").and_then(Lacking::parse).unwrap_or(Lacking::EngineFailed))
+    read().ok_or_else(|| text("sandbox_reason").and_then(Lacking::parse).unwrap_or(Lacking::EngineFailed))
 }
 
 #[cfg(test)]
@@ -113,6 +116,7 @@ mod tests {
         assert_eq!(lacks("no_driver"), Err(Lacking::NoDriver));
         assert_eq!(lacks("a sentence of its own"), Err(Lacking::EngineFailed));
         assert_eq!(of(json!({"ok": false, "kind": "failed"})), Err(Lacking::EngineFailed));
+        assert_eq!(of(json!({"ok": false, "kind": "other_version", "flow_version": "2.4.0"})), Err(Lacking::NoEngine));
     }
 
     #[test]
@@ -136,6 +140,9 @@ mod tests {
             broken[key] = value;
             assert_eq!(is(&broken), Err(Lacking::EngineFailed), "{key}");
         }
-        assert_eq!(is(&json!({"ok": false, "reason": "no_browser"})), Err(Lacking::NoBrowser));
+        assert_eq!(
+            is(&json!({"ok": false, "kind": "failed", "sandbox_reason": "no_browser"})),
+            Err(Lacking::NoBrowser)
+        );
     }
 }
