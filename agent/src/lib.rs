@@ -6,6 +6,7 @@ pub mod cli;
 pub mod contract;
 pub mod flow;
 pub mod keeper;
+pub mod lifecycle;
 pub mod mcp;
 pub mod refusal;
 pub mod runs;

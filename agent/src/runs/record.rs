@@ -92,12 +92,16 @@ impl RunRecord {
         }
     }
 
+    pub fn finished_at(&self) -> Option<&str> {
+        match &self.phase {
+            Phase::Running => None,
+            Phase::Finished(finished) => Some(&finished.finished_at),
+        }
+    }
+
     /// The server of ours that owns the run.
     pub fn owner(&self) -> Option<ServerId> {
-        match self.process {
-            Process::Server { id, .. } => Some(id),
-            Process::Python { .. } | Process::Nobody => None,
-        }
+        self.process.server()
     }
 }
 

@@ -3,7 +3,9 @@
 mod begin;
 mod classify;
 mod core;
+mod history;
 mod settle;
+mod takeover;
 mod watch;
 
 use std::path::Path;
@@ -17,6 +19,9 @@ use crate::contract::ids::RunId;
 use crate::contract::outcome::Mode;
 use crate::contract::reason::Reason;
 use crate::contract::result::RunResult;
+use crate::lifecycle::StoreFault;
+use crate::lifecycle::crash::{Point, pass};
+use crate::lifecycle::executor::StartToken;
 use crate::refusal::Refusal;
 use crate::runs::StoreError;
 use crate::workflows::Catalog;
@@ -34,7 +39,7 @@ impl Service {
     pub fn open(options: &ServeOptions) -> Result<Self, Refusal> {
         let core = Arc::new(Core::open(options)?);
         let (looking, sweeping) = (Arc::clone(&core), Arc::clone(&core));
-        std::thread::spawn(move || sweeping.sweep());
+        std::thread::spawn(move || sweeping.recover());
         Ok(Self { watch: Watch::new(Arc::new(move |run_id: &RunId| looking.look(run_id))), core })
     }
 
@@ -69,11 +74,12 @@ impl Service {
         let (run_id, replayed) = match begun.await.map_err(lost_thread)?? {
             Begun::Answer(result) => return Ok(*result),
             Begun::Replay(run_id) => (run_id, true),
-            Begun::Dispatched(run_id) => (run_id, false),
+            Begun::Dispatched(run_id, ()) => (run_id, false),
         };
         let view = self.watch.wait(&run_id, wait, !replayed).await;
         let mut result = self.result_of(&run_id, view).await?.unwrap_or_else(|| self.core.unfinished(&run_id));
         result.replayed = replayed;
+        pass(Point::RespondBefore).map_err(StoreFault::from)?;
         Ok(result)
     }
 
@@ -100,24 +106,31 @@ impl Service {
     }
 }
 
-async fn begin(core: Arc<Core>, watch: Arc<Watch>, arguments: RunWorkflowArguments) -> Result<Begun, StoreError> {
+async fn begin(core: Arc<Core>, watch: Arc<Watch>, arguments: RunWorkflowArguments) -> Result<Begun<()>, StoreError> {
     let beginning = Arc::clone(&core);
     let begun = tokio::task::spawn_blocking(move || beginning.begin(&arguments)).await.map_err(lost_thread)??;
-    if let Begun::Dispatched(run_id) = &begun {
-        start_keeper(core, &watch, run_id);
-    }
-    Ok(begun)
+    Ok(match begun {
+        Begun::Dispatched(run_id, token) => {
+            start_keeper(core, &watch, &run_id, token);
+            Begun::Dispatched(run_id, ())
+        }
+        Begun::Replay(run_id) => Begun::Replay(run_id),
+        Begun::Answer(result) => Begun::Answer(result),
+    })
 }
 
-fn start_keeper(core: Arc<Core>, watch: &Arc<Watch>, run_id: &RunId) {
+/// Starts the one executor of runs. It takes the token of a committed dispatch, and nothing else makes one.
+fn start_keeper(core: Arc<Core>, watch: &Arc<Watch>, run_id: &RunId, _: StartToken) {
     let keeper = keeper_command().arg("__keeper").arg(core.dispatch_folder(run_id)).spawn();
+    // A fault that a test asks for here can't undo the start; a death can.
+    let _ = pass(Point::DispatchAfterSpawn);
     let told = run_id.clone();
     watch.tend(run_id, async move {
         if let Ok(child) = keeper {
             ended(child).await;
         }
         // A keeper that never claimed its dispatch never will.
-        let _ = tokio::task::spawn_blocking(move || core.revoke_unclaimed(&told)).await;
+        let _ = tokio::task::spawn_blocking(move || core.take_back_unclaimed(&told)).await;
     });
 }
 

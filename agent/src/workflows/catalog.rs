@@ -115,6 +115,11 @@ impl Workflow {
         &self.card.name
     }
 
+    /// The digest of what was listed, sealed or not.
+    pub fn digest(&self) -> Option<&str> {
+        Some(self.loaded.as_ref()?.seal.digest())
+    }
+
     pub fn available(&self) -> bool {
         self.load_error.is_none()
     }
