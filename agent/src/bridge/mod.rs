@@ -83,9 +83,19 @@ impl ToolHost for Bridge {
     }
 
     fn tools(&self, client: ClientTraits) -> Vec<ToolSpec> {
-        let runs = self.service.runs_enabled().then(tools::run_workflow);
+        let runs = self.service.runs_offered().then(tools::run_workflow);
         let contract = [tools::list_workflows()].into_iter().chain(runs).chain([tools::get_run()]);
         contract.chain(self.attention.tools(client)).collect()
+    }
+
+    fn tools_offered(&self) -> u64 {
+        u64::from(self.service.runs_offered())
+    }
+
+    /// Also for a tool that was taken off the list since the client read it.
+    fn has_output_schema(&self, name: &str, _: ClientTraits) -> bool {
+        matches!(name, tools::LIST_WORKFLOWS | tools::GET_RUN)
+            || name == tools::RUN_WORKFLOW && self.service.runs_enabled()
     }
 
     fn form_limit(&self) -> Duration {

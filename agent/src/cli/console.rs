@@ -37,8 +37,7 @@ pub fn usage(command: &str, message: &clap::Error) -> ExitCode {
     }
     let text = message.render().to_string();
     if !message.use_stderr() {
-        // A closed stdout has nobody to tell.
-        let _ = std::io::stdout().write_all(text.as_bytes());
+        to_stdout(&text);
         return ExitCode::SUCCESS;
     }
     let mut paragraphs = text.split("\n\n").map(|part| part.split_whitespace().collect::<Vec<_>>().join(" "));
@@ -50,6 +49,11 @@ pub fn usage(command: &str, message: &clap::Error) -> ExitCode {
 
 fn program_and(command: &str) -> String {
     if command == PROGRAM { PROGRAM.to_owned() } else { format!("{PROGRAM} {command}") }
+}
+
+/// What a command was asked for. A closed stdout has nobody to tell.
+pub fn to_stdout(text: &str) {
+    let _ = std::io::stdout().write_all(text.as_bytes());
 }
 
 /// One line to the operator. stderr may be closed or full of nobody's reading: what can't be said is left unsaid.

@@ -1,7 +1,10 @@
 //! The command line: one file for each command.
 
 mod console;
+mod control;
 mod keeper;
+mod runs;
+mod runs_folder;
 mod serve;
 mod serve_options;
 
@@ -32,6 +35,10 @@ struct Cli {
 enum Command {
     /// Serves workflows to one MCP client over stdin and stdout.
     Serve(Box<serve_options::Flags>),
+    /// Switches runs off and on, for every server on a runs folder.
+    Control(control::Arguments),
+    /// Shows what happened to runs.
+    Runs(runs::Arguments),
     /// Owns one run of Flow. Started by a server, never by hand.
     #[command(name = "__keeper", hide = true)]
     Keeper(keeper::Arguments),
@@ -41,6 +48,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<_> = arguments.into_iter().collect();
     match Cli::try_parse_from(&arguments) {
         Ok(Cli { command: Command::Serve(flags) }) => serve::run(*flags),
+        Ok(Cli { command: Command::Control(arguments) }) => control::run(&arguments),
+        Ok(Cli { command: Command::Runs(arguments) }) => runs::run(&arguments),
         Ok(Cli { command: Command::Keeper(arguments) }) => keeper::run(&arguments),
         Err(usage) => {
             let named = arguments.get(1).and_then(|word| word.to_str()).filter(|word| !word.starts_with('-'));

@@ -29,7 +29,8 @@ pub fn run(flags: Flags) -> ExitCode {
         Err(refusal) => return console::refused(NAME, &refusal),
     };
     console::to_stderr(&banner(&options, &service));
-    match mcp::process::serve_stdio(ServerFace::default(), || Arc::new(bridge)) {
+    let face = ServerFace { tool_list_changes: options.runs_enabled, ..ServerFace::default() };
+    match mcp::process::serve_stdio(face, || Arc::new(bridge)) {
         Ok(_) => ExitCode::SUCCESS,
         Err(fault) => console::bug(NAME, &fault.into()),
     }

@@ -192,7 +192,7 @@ fn seconds(given: f64, flag: &str, hint: &str) -> Result<Duration, Refusal> {
     length.ok_or_else(|| Refusal::new(format!("{flag} isn't a number of seconds above zero"), hint))
 }
 
-fn runs_dir(flag: Option<PathBuf>, around: &Surroundings) -> Result<PathBuf, Refusal> {
+pub(super) fn runs_dir(flag: Option<PathBuf>, around: &Surroundings) -> Result<PathBuf, Refusal> {
     if let Some(named) = flag.or_else(|| around.runs_dir_variable.clone()) {
         return Ok(around.current_dir.join(expand_home(&named, around)));
     }

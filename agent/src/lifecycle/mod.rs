@@ -12,6 +12,8 @@ pub mod machine;
 pub mod policy;
 pub mod project;
 pub mod store;
+#[cfg(test)]
+pub mod testing;
 pub mod types;
 
 pub use store::{Store, StoreFault};

@@ -64,6 +64,11 @@ impl Core {
         self.runs_enabled
     }
 
+    /// A store that can't be read hides nothing: the call itself is refused then.
+    pub fn runs_offered(&self) -> bool {
+        self.runs_enabled && !self.in_force().is_ok_and(|policy| policy.all_revoked)
+    }
+
     /// The policy as it stands now.
     pub fn in_force(&self) -> Result<Arc<InForce>, StoreFault> {
         self.policy.in_force(self.actions())

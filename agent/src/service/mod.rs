@@ -51,6 +51,11 @@ impl Service {
         self.core.runs_enabled()
     }
 
+    /// Runs are possible now: the server was started for them, and no operator has switched all of them off.
+    pub fn runs_offered(&self) -> bool {
+        self.core.runs_offered()
+    }
+
     pub fn mode(&self) -> Mode {
         self.core.mode()
     }

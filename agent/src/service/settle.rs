@@ -21,13 +21,13 @@ use crate::lifecycle::events::EventKind;
 use crate::lifecycle::executor::ExecutorStatus;
 use crate::lifecycle::facts::LifecycleFacts;
 use crate::lifecycle::gate::ledger_forbids;
-use crate::lifecycle::project::project_ended;
+use crate::lifecycle::project::{project_ended, record_of};
 use crate::lifecycle::store::{Action, Known, Receipt, ReceiptRead, Sealing};
 use crate::lifecycle::types::{Code, Permission, Phase};
 use crate::runs::StoreError;
 use crate::runs::dispatch::{ExitFacts, FlowEnd, Keeper};
 use crate::runs::lock::StripeGuard;
-use crate::runs::record::StoredResult;
+use crate::runs::record::{RecordRead, StoredResult};
 use crate::runs::record::owner::this_host;
 
 const RUN_ID_SHA256: &str = "run_id_sha256";
@@ -151,7 +151,12 @@ impl Core {
 
     /// A receipt stands. What is still to be made of it is made, and it is told.
     fn told(&self, held: Option<&StripeGuard>, action: &Action, receipt: &Receipt) -> Result<View, StoreError> {
-        let action = if action.phase == Phase::Projected { action.clone() } else { self.finish(held, action) };
+        let action = if action.phase == Phase::Projected {
+            self.copy_again(held, action, receipt);
+            action.clone()
+        } else {
+            self.finish(held, action)
+        };
         let result = result_of(&action, receipt, self.actions().unknown_before(&action)?);
         let attempted = action.counted_attempt().is_some() && result.reason.allows_new_attempt();
         if attempted && self.ledger_contradicts(&action)? {
@@ -297,6 +302,28 @@ impl Core {
             let _ = self.actions().note(seen, kind);
             seen.clone()
         })
+    }
+
+    /// A record that was lost or changed since is made again. What an older agent wrote stays to the letter while it can be believed.
+    fn copy_again(&self, held: Option<&StripeGuard>, action: &Action, receipt: &Receipt) {
+        let done = || -> Result<(), StoreError> {
+            let read = self.store.read(action.run_id())?;
+            match &read {
+                RecordRead::Valid(record) if action.is_imported() || **record == record_of(action, Some(receipt)) => {
+                    return Ok(());
+                }
+                RecordRead::Valid(_) | RecordRead::Missing => {}
+                RecordRead::Corrupt => self.store.set_aside(action.run_id())?,
+            }
+            let _guard = match held {
+                Some(_) => None,
+                None => Some(self.store.lock_run(action.run_id(), action.request_id.as_ref())?),
+            };
+            project_ended(&self.store, || self.ledger(), action, receipt)
+        };
+        if let Err(fault) = done() {
+            tracing::warn!("a record that was lost can't be written again now: {fault}");
+        }
     }
 
     fn finished(&self, held: Option<&StripeGuard>, seen: &Action) -> Result<Action, (EventKind, StoreError)> {

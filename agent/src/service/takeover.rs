@@ -149,11 +149,11 @@ impl Core {
         };
         let import = Import {
             record,
-            result,
+            result: result.clone(),
             code: None,
             executor_started,
             executor_end: None,
-            evidence: &record.evidence,
+            evidence: record.evidence.clone(),
             projected: true,
             policy_version: self.in_force()?.version,
         };
@@ -172,11 +172,11 @@ impl Core {
         };
         let import = Import {
             record,
-            result: &StoredResult::of(&result).ok_or(StoreFault::BindingMismatch)?,
+            result: StoredResult::of(&result).ok_or(StoreFault::BindingMismatch)?,
             code: ending.code,
             executor_started: ending.executor_started,
             executor_end: ending.executor_end,
-            evidence: &evidence_of(&ending.binding),
+            evidence: evidence_of(&ending.binding),
             projected: false,
             policy_version: self.in_force()?.version,
         };

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::begin::{count, insert};
 use super::end::insert_receipt;
-use super::rows::{Action, Receipt};
+use super::rows::{Action, IMPORTED, Receipt};
 use super::{Store, StoreFault};
 use crate::lifecycle::contracts::Tool;
 use crate::lifecycle::events::{Event, EventKind};
@@ -17,12 +17,12 @@ use crate::runs::record::{RunRecord, StoredResult};
 #[derive(Debug, Clone, PartialEq)]
 pub struct Import<'a> {
     pub record: &'a RunRecord,
-    pub result: &'a StoredResult,
+    pub result: StoredResult,
     pub code: Option<Code>,
     /// There is evidence that Flow was started, or none that it wasn't.
     pub executor_started: bool,
     pub executor_end: Option<ExecutorStatus>,
-    pub evidence: &'a Map<String, Value>,
+    pub evidence: Map<String, Value>,
     /// Its record file says the same already, and stays as it is.
     pub projected: bool,
     pub policy_version: i64,
@@ -47,7 +47,7 @@ impl Store {
             },
             tool: Tool::RunWorkflow,
             origin: Origin::McpAgent,
-            conditions_digest: String::new(),
+            conditions_digest: IMPORTED.to_owned(),
             request_id: record.request_id.clone(),
             workflow: record.workflow.clone(),
             mode: record.mode,

@@ -26,7 +26,7 @@ pub use end::Sealing;
 pub use fault::StoreFault;
 pub use import::Import;
 pub use policy::Control;
-pub use read::{EventRow, Listed, Listing};
+pub use read::{Counter, EventRow, Listed, Listing};
 pub use rows::{Action, Known, Receipt, ReceiptRead};
 
 /// An open store.
@@ -200,3 +200,6 @@ fn make(path: &Path) -> Result<(), StoreFault> {
     }
     Ok(transaction.commit()?)
 }
+
+#[cfg(test)]
+mod tests;

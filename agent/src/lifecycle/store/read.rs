@@ -42,6 +42,16 @@ pub struct Listing {
     pub show_request_id: bool,
 }
 
+/// The refusals of one epoch: a store, an account, a policy version.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Counter {
+    /// The first digits of its digest.
+    pub epoch: String,
+    pub policy_version: i64,
+    pub consecutive: i64,
+    pub total: i64,
+}
+
 /// One event, as it is shown.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct EventRow {
@@ -83,15 +93,15 @@ impl Store {
         Ok(Some(Known { action, receipt }))
     }
 
-    /// Every receipt of an action, oldest first.
-    pub fn receipts(&self, action: &Action) -> Result<Vec<ReceiptRead>, StoreFault> {
+    /// Every receipt of an action with its digest, oldest first.
+    pub fn receipts(&self, action: &Action) -> Result<Vec<(ReceiptRead, String)>, StoreFault> {
         let connection = self.reading();
         let sql = format!("SELECT {} FROM receipts WHERE action_id = ?1 ORDER BY revision", Receipt::COLUMNS);
         let mut statement = connection.prepare_cached(&sql)?;
         let mut rows = statement.query([action.binding.action_id.as_str()])?;
         let mut receipts = Vec::new();
         while let Some(row) = rows.next()? {
-            receipts.push(Receipt::of(row, action, &self.key)?);
+            receipts.push((Receipt::of(row, action, &self.key)?, row.get(17)?));
         }
         Ok(receipts)
     }
@@ -172,6 +182,23 @@ impl Store {
                 request: row.get(10)?,
                 started_at: row.get(11)?,
                 request_id: row.get::<_, Option<String>>(12)?.filter(|_| listing.show_request_id),
+            })
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// How often a reviewer has refused, for each policy version.
+    pub fn counters(&self) -> Result<Vec<Counter>, StoreFault> {
+        let connection = self.reading();
+        let mut statement = connection.prepare_cached(
+            "SELECT epoch, policy_version, consecutive, total FROM review_counters ORDER BY policy_version, epoch",
+        )?;
+        let rows = statement.query_map([], |row| {
+            Ok(Counter {
+                epoch: row.get::<_, String>(0)?.chars().take(12).collect(),
+                policy_version: row.get(1)?,
+                consecutive: row.get(2)?,
+                total: row.get(3)?,
             })
         })?;
         Ok(rows.collect::<Result<_, _>>()?)

@@ -48,6 +48,9 @@ pub struct Action {
     pub revoked: bool,
 }
 
+/// In the place of the conditions of an action that was never decided about here.
+pub const IMPORTED: &str = "imported";
+
 /// What is known of an action: its row, and its newest receipt.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Known {
@@ -142,6 +145,11 @@ impl Action {
 
     pub fn run_id(&self) -> &RunId {
         &self.binding.execution_id
+    }
+
+    /// An older agent began it.
+    pub fn is_imported(&self) -> bool {
+        self.conditions_digest == IMPORTED
     }
 
     /// The attempt that it counts as.
