@@ -31,7 +31,7 @@ pub fn usage(command: &str, message: &clap::Error) -> ExitCode {
             command,
             &Refusal::new(
                 "no command was given",
-                "`openadapt-agent serve --bundles DIR` serves workflows; --help lists the rest",
+                "`openadapt-agent serve` shows a sandbox, `openadapt-agent serve --bundles DIR` your workflows",
             ),
         );
     }

@@ -2,13 +2,15 @@
 
 mod console;
 mod control;
+mod doctor;
 mod keeper;
 mod runs;
 mod runs_folder;
 mod serve;
 mod serve_options;
 
-pub use serve_options::{AttendedOptions, ServeOptions};
+pub use console::to_stderr;
+pub use serve_options::{AttendedOptions, ServeOptions, WorkflowSource};
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -17,6 +19,8 @@ use clap::{Parser, Subcommand};
 
 /// What the program's end means. `0` is also the end of a server whose client has left.
 pub mod exit {
+    /// `doctor` found that something is missing or wrong.
+    pub const LACKING: u8 = 1;
     /// The command line or what it names can't be used; a sentence and a hint are on stderr.
     pub const USAGE: u8 = 2;
     /// A fault of the program itself.
@@ -39,6 +43,8 @@ enum Command {
     Control(control::Arguments),
     /// Shows what happened to runs.
     Runs(runs::Arguments),
+    /// Tells what is there on this computer, what is missing and how to get it. Changes nothing.
+    Doctor(doctor::Flags),
     /// Owns one run of Flow. Started by a server, never by hand.
     #[command(name = "__keeper", hide = true)]
     Keeper(keeper::Arguments),
@@ -50,6 +56,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(Cli { command: Command::Serve(flags) }) => serve::run(*flags),
         Ok(Cli { command: Command::Control(arguments) }) => control::run(&arguments),
         Ok(Cli { command: Command::Runs(arguments) }) => runs::run(&arguments),
+        Ok(Cli { command: Command::Doctor(flags) }) => doctor::run(flags),
         Ok(Cli { command: Command::Keeper(arguments) }) => keeper::run(&arguments),
         Err(usage) => {
             let named = arguments.get(1).and_then(|word| word.to_str()).filter(|word| !word.starts_with('-'));

@@ -49,6 +49,9 @@ fn approval_modes_exist(flow: &FlowCommand) -> Result<(), Refusal> {
 
 /// Counts only: no name, label or path.
 fn banner(options: &ServeOptions, service: &Service) -> String {
+    if let Some(sandbox) = service.sandbox() {
+        return format!("openadapt-agent {}: {}", env!("CARGO_PKG_VERSION"), sandbox.banner());
+    }
     let total = service.catalog().iter().count();
     let loadable = service.catalog().iter().filter(|workflow| workflow.available()).count();
     let what = if options.runs_enabled { "runs workflows" } else { "only lists workflows" };

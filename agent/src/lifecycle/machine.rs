@@ -33,6 +33,13 @@ pub enum Ready {
     Once(Authorized),
 }
 
+impl Waiting {
+    /// An action about which a person is being asked, as the store has it.
+    pub(crate) fn of(action: Action) -> Self {
+        Self(action)
+    }
+}
+
 impl Started {
     pub(super) fn committed(action: Action, token: StartToken) -> Self {
         Self { action, token }

@@ -11,6 +11,7 @@ pub mod gate;
 pub mod machine;
 pub mod policy;
 pub mod project;
+pub mod review;
 pub mod store;
 #[cfg(test)]
 pub mod testing;

@@ -20,6 +20,7 @@ use super::answer;
 use super::asking::Asking;
 use super::consent::{Call, Consent, Step, Way};
 use super::envelope::Fault;
+use super::progress::Progress;
 use crate::bridge::host::{ClientTraits, ToolAnswer, ToolHost};
 
 /// What rmcp serves.
@@ -28,9 +29,9 @@ pub struct HostService<H> {
 }
 
 impl<H: ToolHost> HostService<H> {
-    pub fn new(host: Arc<H>, config: ServerConfig, asking: Asking) -> Self {
+    pub fn new(host: Arc<H>, config: ServerConfig, asking: Asking, progress: Progress) -> Self {
         let offered = AtomicU64::new(host.tools_offered());
-        Self { handler: Handler { host, config, consent: Consent::new(asking), offered } }
+        Self { handler: Handler { host, config, consent: Consent::new(asking), offered, progress } }
     }
 
     async fn answer(
@@ -94,6 +95,7 @@ struct Handler<H> {
     consent: Consent,
     /// Which tools the client was last told of.
     offered: AtomicU64,
+    progress: Progress,
 }
 
 impl<H: ToolHost> Handler<H> {
@@ -127,12 +129,13 @@ impl<H: ToolHost> ServerHandler for Handler<H> {
         let client = client_traits(&context);
         let CallToolRequestParams { name, arguments, input_responses: responses, request_state: state, .. } = params;
         let call = Call { host: &*self.host, name: &name, arguments: arguments.unwrap_or_default(), client };
+        let (id, token) = (context.id.clone(), context.meta.get_progress_token());
         let way = if context.protocol_version().is_some_and(|version| !version.has_initialize()) {
             Way::Modern { state, responses }
         } else {
             Way::Legacy { call: context.id }
         };
-        let answer = match unpanicked(self.consent.call(call, way)).await {
+        let answer = match unpanicked(self.progress.during(id, token, self.consent.call(call, way))).await {
             Ok(Step::Answered(answer)) => answer,
             Ok(Step::InputRequired(question)) => return Ok(CallToolResponse::InputRequired(question)),
             Err(_) => ToolAnswer::Refused(answer::FAILED_SAFELY),

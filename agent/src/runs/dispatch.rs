@@ -19,6 +19,7 @@ use super::server::ServerId;
 use crate::contract::ids::{RequestId, RunId};
 use crate::contract::outcome::Mode;
 use crate::lifecycle::executor::StartToken;
+use crate::contract::sandbox::SandboxFacts;
 
 pub use desk::{Entered, Entry, enter};
 pub use older::{OlderState, Revocation};
@@ -56,6 +57,8 @@ pub struct Origin {
     pub mode: Mode,
     pub started_at: String,
     pub attempt: Option<AttemptOf>,
+    /// Case and engine of a sandbox run, for its result.
+    pub sandbox: Option<SandboxFacts>,
 }
 
 /// The order of a committed intent.

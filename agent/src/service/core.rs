@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::cli::ServeOptions;
+use crate::attended::operator::Operator;
+use crate::cli::{ServeOptions, WorkflowSource, to_stderr};
 use crate::contract::ids::RunId;
 use crate::contract::outcome::Mode;
 use crate::contract::reason::Reason;
@@ -13,12 +14,17 @@ use crate::flow::canonical::sha256_hex;
 use crate::flow::command::FlowCommand;
 use crate::lifecycle::facts::LifecycleFacts;
 use crate::lifecycle::policy::{InForce, Policy};
+use crate::lifecycle::review::Reviewer;
 use crate::lifecycle::{Store, StoreFault};
 use crate::refusal::Refusal;
+use crate::runs::key::{FingerprintKey, Sealed};
 use crate::runs::ledger::{Ledger, LedgerFault};
 use crate::runs::record::RecordRead;
 use crate::runs::{RunStore, StoreError};
+use crate::sandbox::{self, Sandbox};
 use crate::workflows::{Catalog, Workflow};
+
+use super::describer::Describer;
 
 pub struct Core {
     pub(super) catalog: Catalog,
@@ -26,26 +32,49 @@ pub struct Core {
     pub(super) flow: FlowCommand,
     pub(super) timeout: Duration,
     policy: Policy,
+    /// Who answers for what this server does: a keyed digest of the effective account. `None` for one without a name.
+    account: Option<String>,
+    reviewer: Option<Box<dyn Reviewer>>,
     runs_enabled: bool,
     mode: Mode,
+    /// In sandbox mode.
+    sandbox: Option<Arc<Sandbox>>,
     /// Opened when first needed: a server that only reads may never need it.
     ledger: Mutex<Option<Arc<Ledger>>>,
 }
 
 impl Core {
     pub fn open(options: &ServeOptions) -> Result<Self, Refusal> {
-        let catalog = Catalog::discover(&options.bundles).map_err(|fault| {
-            Refusal::new(fault.to_string(), "name a folder of compiled workflows with --bundles DIR")
-        })?;
+        let catalog = match &options.workflows {
+            WorkflowSource::Sandbox(_) => sandbox::catalog(),
+            WorkflowSource::Bundles { folder, describing } => {
+                let describer = Describer::new(describing);
+                Catalog::discover(folder, &|bundle| describer.ask(bundle)).map_err(|fault| {
+                    Refusal::new(fault.to_string(), "name a folder of compiled workflows with --bundles DIR")
+                })?
+            }
+        };
         let refusal = |fault: StoreError| Refusal::new(fault.to_string(), fault.hint());
+        let store = RunStore::open(&options.runs_dir).map_err(refusal)?;
+        let sandbox = match &options.workflows {
+            WorkflowSource::Sandbox(settings) => {
+                Some(Arc::new(Sandbox::open(settings, store.root().runs_dir(), to_stderr)?))
+            }
+            WorkflowSource::Bundles { .. } => None,
+        };
+        let operator = Operator::of_this_process().ok();
+        let store_key = store.key().clone();
         let core = Self {
             catalog,
-            store: RunStore::open(&options.runs_dir).map_err(refusal)?,
+            store,
             flow: options.flow.clone(),
             timeout: options.timeout,
-            policy: policy_of(options),
+            account: operator.as_ref().map(|operator| key_of(&store_key, operator)),
+            policy: policy_of(options, operator.is_some()),
+            reviewer: options.auto_review.clone().map(|command| Box::new(command) as Box<dyn Reviewer>),
             runs_enabled: options.runs_enabled,
             mode: options.mode(),
+            sandbox,
             ledger: Mutex::default(),
         };
         if core.runs_enabled {
@@ -74,6 +103,14 @@ impl Core {
         self.policy.in_force(self.actions())
     }
 
+    pub(super) fn account(&self) -> Option<&str> {
+        self.account.as_deref()
+    }
+
+    pub(super) fn reviewer(&self) -> Option<&dyn Reviewer> {
+        self.reviewer.as_deref()
+    }
+
     pub(super) fn actions(&self) -> &Store {
         self.store.actions()
     }
@@ -86,6 +123,10 @@ impl Core {
 
     pub fn mode(&self) -> Mode {
         self.mode
+    }
+
+    pub fn sandbox(&self) -> Option<&Arc<Sandbox>> {
+        self.sandbox.as_ref()
     }
 
     pub fn dispatch_folder(&self, run_id: &RunId) -> PathBuf {
@@ -111,12 +152,13 @@ impl Core {
 
     /// The answer for a run that goes on.
     pub fn going_on(&self, run_id: &RunId, reason: Reason) -> Result<RunResult, StoreError> {
-        let unfinished = RunResult { reason, ..self.unfinished(run_id) };
+        let facts = ResultFacts { sandbox: self.sandbox_of(run_id)?, ..ResultFacts::default() };
+        let unfinished = RunResult { reason, facts, ..self.unfinished(run_id) };
         if let Some(known) = self.actions().find(run_id)? {
             let action = known.action;
             let mut lifecycle = LifecycleFacts::of(&action, None);
             lifecycle.waits_in_flow(reason);
-            let facts = ResultFacts { lifecycle: Some(lifecycle), ..ResultFacts::default() };
+            let facts = ResultFacts { lifecycle: Some(lifecycle), ..unfinished.facts.clone() };
             let (request_id, workflow, mode) = (action.request_id, action.workflow, action.mode);
             return Ok(RunResult { request_id, workflow, mode, facts, ..unfinished });
         }
@@ -180,14 +222,24 @@ impl Core {
 }
 
 /// Everything that an operator fixed at the start, in one digest.
-fn policy_of(options: &ServeOptions) -> Policy {
+fn policy_of(options: &ServeOptions, has_authority: bool) -> Policy {
     let facts = serde_json::json!({
         "mode": options.mode().as_str(),
         "runs": options.runs_enabled,
         "flow": options.flow.facts(),
         "timeout_ms": u64::try_from(options.timeout.as_millis()).unwrap_or(u64::MAX),
         "attended": options.attended.is_some(),
+        "reviewer": options.auto_review.as_ref().map(|command| program_digest(command.words())),
     });
-    let named = crate::attended::operator::Operator::of_this_process().is_ok();
-    Policy::new(facts, options.mode(), options.flow.config().map(Path::to_owned), named)
+    Policy::new(facts, options.mode(), options.flow.config().map(Path::to_owned), has_authority)
+}
+
+/// Another program at the same place is another reviewer.
+fn program_digest(words: &[String]) -> String {
+    let program = words.first().and_then(|program| std::fs::read(program).ok()).unwrap_or_default();
+    sha256_hex(format!("{}\n{}", sha256_hex(&program), words.join("\n")).as_bytes())
+}
+
+fn key_of(key: &FingerprintKey, operator: &Operator) -> String {
+    key.digest(Sealed::Account, operator.as_str().as_bytes())
 }

@@ -9,7 +9,7 @@ use super::classify::{self, Classified};
 use super::core::Core;
 use super::watch::View;
 use crate::contract::ids::RunId;
-use crate::contract::outcome::{Outcome, RecordChanged};
+use crate::contract::outcome::{Mode, Outcome, RecordChanged};
 use crate::contract::reason::Reason;
 use crate::contract::result::{ResultFacts, RunResult, Technical};
 use crate::flow::report::Binding;
@@ -160,7 +160,8 @@ impl Core {
         let result = result_of(&action, receipt, self.actions().unknown_before(&action)?);
         let attempted = action.counted_attempt().is_some() && result.reason.allows_new_attempt();
         if attempted && self.ledger_contradicts(&action)? {
-            let facts = ResultFacts { lifecycle: result.facts.lifecycle.clone(), ..ResultFacts::default() };
+            let (lifecycle, sandbox) = (result.facts.lifecycle.clone(), result.facts.sandbox);
+            let facts = ResultFacts { lifecycle, sandbox, ..ResultFacts::default() };
             return Ok(View::Ended(Arc::new(RunResult { reason: Reason::ResultUnreadable, facts, ..result })));
         }
         Ok(View::Ended(Arc::new(result)))
@@ -172,8 +173,7 @@ impl Core {
         Ok(self.ledger()?.lookup(std::slice::from_ref(&attempt.ledger_key))?.iter().any(ledger_forbids))
     }
 
-    /// How an action without a receipt has ended; `None` while it goes on, or while nothing can be proven. A call that is on its way to
-    /// its dispatch holds the request's stripe: who holds it knows that nobody is.
+    /// How an action without a receipt has ended; `None` while it goes on, or while nothing can be proven.
     fn end_of(&self, held: Option<&StripeGuard>, action: &Action) -> Result<Option<Ending>, StoreError> {
         let servers = self.store.root().servers();
         let alive = match action.owner {
@@ -188,8 +188,13 @@ impl Core {
         };
         Ok(match action.phase {
             Phase::Claimed => self.end_of_claimed(action)?,
-            Phase::Dispatched | Phase::Waiting if alive => None,
-            _ if alive && held.is_none() => None,
+            Phase::Waiting | Phase::Authorized if !self.actions().wait_is_over(action)? => None,
+            Phase::Waiting => {
+                let (code, permission) = (Some(Code::FallbackExpired), Some(Permission::Deny));
+                Some(Ending { code, permission, ..Ending::not_started(Reason::PolicyRefused) })
+            }
+            Phase::Dispatched if alive => None,
+            _ if alive && !self.is_abandoned(held, action) => None,
             Phase::Dispatched => {
                 self.revoke(action)?;
                 None
@@ -199,6 +204,13 @@ impl Core {
                 Some(Ending { code: Some(Code::NotDispatched), ..Ending::not_started(Reason::PlatformError) })
             }
         })
+    }
+
+    /// An action of this server on its way to its dispatch, of which nobody is working: who is holds the request's stripe, unless it
+    /// waits for its turn in the sandbox.
+    fn is_abandoned(&self, held: Option<&StripeGuard>, action: &Action) -> bool {
+        let playing = self.sandbox().is_some_and(|sandbox| sandbox.facts_of(action.run_id()).is_some());
+        held.is_some() && action.owner == Some(self.store.server_id()) && !playing
     }
 
     fn end_of_claimed(&self, action: &Action) -> Result<Option<Ending>, StoreError> {
@@ -228,7 +240,7 @@ impl Core {
 
     fn revoke(&self, action: &Action) -> Result<(), StoreError> {
         let ending = Ending { code: Some(Code::IntentRevoked), ..Ending::not_started(Reason::PlatformError) };
-        self.actions().revoke(action, &sealing(action, &ending)?)?;
+        self.actions().revoke(action, &self.sealing(action, &ending)?)?;
         Ok(())
     }
 
@@ -270,12 +282,31 @@ impl Core {
         View::Running { waiting_for_approval }
     }
 
+    /// A word that isn't terminal is never sealed.
+    fn sealing(&self, action: &Action, ending: &Ending) -> Result<Sealing, StoreFault> {
+        let mut facts = ending.facts.clone();
+        if action.mode == Mode::Sandbox && facts.sandbox.is_none() {
+            // What can't be read isn't told.
+            facts.sandbox = self.sandbox_of(action.run_id()).ok().flatten();
+        }
+        let result = RunResult { facts, ..rendered(action, ending.reason) };
+        Ok(Sealing {
+            permission: ending.permission,
+            result: StoredResult::of(&result).ok_or(StoreFault::BindingMismatch)?,
+            code: ending.code,
+            executor_started: ending.executor_started,
+            executor_end: ending.executor_end,
+            started_at: ending.started_at.clone(),
+            evidence: evidence_of(&ending.binding),
+        })
+    }
+
     fn seal(&self, action: &Action, ending: &Ending) -> Result<(), StoreFault> {
-        self.actions().record(action, &sealing(action, ending)?)
+        self.actions().record(action, &self.sealing(action, ending)?)
     }
 
     fn revise(&self, action: &Action, before: i64, ending: &Ending) -> Result<(), StoreFault> {
-        self.actions().revise(action, before, &sealing(action, ending)?)
+        self.actions().revise(action, before, &self.sealing(action, ending)?)
     }
 
     /// Seals an action of this call, and tells what it came to.
@@ -373,21 +404,6 @@ impl Core {
 /// Somebody else took the step first; what stands now is looked at again.
 fn is_lost_race(fault: &StoreFault) -> bool {
     matches!(fault, StoreFault::StaleOwner | StoreFault::ReceiptConflict)
-}
-
-/// A word that isn't terminal is never sealed.
-fn sealing(action: &Action, ending: &Ending) -> Result<Sealing, StoreFault> {
-    let facts = ending.facts.clone();
-    let result = RunResult { facts, ..rendered(action, ending.reason) };
-    Ok(Sealing {
-        permission: ending.permission,
-        result: StoredResult::of(&result).ok_or(StoreFault::BindingMismatch)?,
-        code: ending.code,
-        executor_started: ending.executor_started,
-        executor_end: ending.executor_end,
-        started_at: ending.started_at.clone(),
-        evidence: evidence_of(&ending.binding),
-    })
 }
 
 /// The result of a run, told from its receipt: sentences come from the reason.

@@ -65,6 +65,7 @@ impl World {
                 mode: action.mode,
                 started_at: action.started_at.clone(),
                 attempt: action.attempt.clone(),
+                sandbox: None,
             },
             run_id: action.run_id().clone(),
         };

@@ -42,6 +42,7 @@ impl World {
             mode: Mode::Production,
             started_at: utc_now(),
             attempt: None,
+            sandbox: None,
         };
         let order = Order {
             argv: argv.iter().map(|word| (*word).to_owned()).collect(),

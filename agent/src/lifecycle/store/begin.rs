@@ -1,7 +1,8 @@
 //! From the preparation of an action to its committed dispatch.
 
-use rusqlite::{OptionalExtension, Transaction, params};
+use rusqlite::{Transaction, params};
 
+use super::asking::spend_wait;
 use super::rows::Action;
 use super::{Store, StoreFault};
 use crate::contract::ids::{RequestId, RunId};
@@ -228,20 +229,6 @@ pub(super) fn count(transaction: &Transaction<'_>, action: &Action) -> Result<()
         action.workflow.as_deref().unwrap_or_default(),
         attempt.attempt.number().min(5),
     ])?;
-    Ok(())
-}
-
-/// An approval is good for one dispatch, and both are committed together.
-fn spend_wait(transaction: &Transaction<'_>, action: &Action) -> Result<(), StoreFault> {
-    let id = action.binding.action_id.as_str();
-    let open: Option<String> = transaction
-        .prepare_cached("SELECT wait_id FROM waits WHERE action_id = ?1 AND status = 'approved'")?
-        .query_row([id], |row| row.get(0))
-        .optional()?;
-    if let Some(wait) = open {
-        transaction.execute("UPDATE waits SET status = 'consumed', consumed_by = ?1 WHERE wait_id = ?2", params![id, wait])?;
-        pass(Point::WaitConsumedInTx)?;
-    }
     Ok(())
 }
 

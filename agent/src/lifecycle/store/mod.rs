@@ -1,5 +1,6 @@
 //! The one store of actions: SQLite, WAL, every commit synced, every change fenced. Source: lifecycle, *Store*.
 
+mod asking;
 mod begin;
 mod end;
 mod fault;
@@ -21,6 +22,7 @@ use crate::runs::key::FingerprintKey;
 use crate::runs::record::owner::this_host;
 use crate::runs::server::ServerId;
 
+pub use asking::{Identity, Kept, Why};
 pub use begin::{Dispatch, NewAction, Revalidation};
 pub use end::Sealing;
 pub use fault::StoreFault;

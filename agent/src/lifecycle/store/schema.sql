@@ -186,6 +186,7 @@ CREATE TABLE waits (
     trigger_kind TEXT NOT NULL CHECK (trigger_kind IN ('always', 'consecutive', 'total')),
     identity TEXT NOT NULL,
     account TEXT NOT NULL,
+    epoch TEXT NOT NULL,
     policy_version INTEGER NOT NULL,
     args_digest TEXT NOT NULL,
     status TEXT NOT NULL CHECK (status IN ('open', 'approved', 'declined', 'expired', 'consumed')),

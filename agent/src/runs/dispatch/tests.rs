@@ -30,6 +30,7 @@ impl World {
             mode: Mode::Production,
             started_at: utc_now(),
             attempt: None,
+            sandbox: None,
         };
         let argv = vec!["flow".to_owned(), "run".to_owned()];
         let run_dir = self.0.store.root().run_dir(&run_id);

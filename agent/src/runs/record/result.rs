@@ -9,6 +9,7 @@ use crate::contract::ids::RunId;
 use crate::contract::invalid_input::{InputProblem, InvalidInput};
 use crate::contract::reason::Reason;
 use crate::contract::result::{ResultFacts, RunResult, Technical};
+use crate::contract::sandbox::SandboxFacts;
 
 /// The result of a finished run.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,6 +57,7 @@ impl StoredResult {
             model_calls: optional(&document, "model_calls", Value::as_u64)?,
             technical: optional(&document, "technical", |value| technical(value.as_object()?))?.unwrap_or_default(),
             lifecycle: None,
+            sandbox: optional(&document, "sandbox", |value| SandboxFacts::read(value.as_object()?))?,
         };
         Some(Self { reason, facts, document })
     }
