@@ -62,6 +62,11 @@ pub struct ToolContract {
 }
 
 impl Tool {
+    /// Its action is a run of a workflow.
+    pub const fn is_run(self) -> bool {
+        matches!(self, Self::RunWorkflow | Self::RunOlder)
+    }
+
     pub const fn contract(self) -> ToolContract {
         match self {
             Self::RunWorkflow => ToolContract {

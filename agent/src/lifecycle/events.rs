@@ -8,7 +8,6 @@ use super::executor::ExecutorStatus;
 use super::store::StoreFault;
 use super::types::{ActionId, Code, Execution, ExecutorRequestId, Permission};
 use crate::contract::outcome::closed_words;
-use crate::contract::reason::Reason;
 use crate::runs::clock::utc_now;
 
 closed_words! {
@@ -45,7 +44,8 @@ pub struct Event {
     pub kind: EventKind,
     pub permission: Option<Permission>,
     pub execution: Option<Execution>,
-    pub reason: Option<Reason>,
+    /// A reason of the contract, or what a decision came to.
+    pub reason: Option<&'static str>,
     pub code: Option<Code>,
     pub status: Option<ExecutorStatus>,
     pub executor: Option<Executor>,
@@ -83,7 +83,7 @@ impl Event {
             self.kind.as_str(),
             self.permission.map(Permission::as_str),
             self.execution.map(Execution::as_str),
-            self.reason.map(Reason::as_str),
+            self.reason,
             self.code.map(Code::as_str),
             self.status.map(ExecutorStatus::as_str),
             self.executor.map(Executor::as_str),

@@ -7,11 +7,13 @@ pub mod crash;
 pub mod events;
 pub mod executor;
 pub mod facts;
+pub mod failures;
 pub mod gate;
 pub mod machine;
 pub mod policy;
 pub mod project;
 pub mod review;
+pub mod sealed;
 pub mod store;
 #[cfg(test)]
 pub mod testing;

@@ -16,11 +16,12 @@ use crate::runs::{RunStore, StoreError, index};
 
 /// The record of an action: the same bytes whenever it is made.
 pub fn record_of(action: &Action, receipt: Option<&Receipt>) -> RunRecord {
-    let phase = receipt.map_or(Phase::Running, |receipt| {
+    let ended = receipt.and_then(|receipt| Some((receipt, receipt.run()?)));
+    let phase = ended.map_or(Phase::Running, |(receipt, result)| {
         Phase::Finished(Box::new(Finished {
             finished_at: receipt.finished_at.clone(),
             updated_at: (receipt.revision > 1).then(|| receipt.recorded_at.clone()),
-            result: receipt.result.clone(),
+            result: result.clone(),
         }))
     });
     RunRecord {
@@ -77,8 +78,8 @@ fn tell_ledger(
     action: &Action,
     receipt: &Receipt,
 ) {
-    let Some(attempt) = action.counted_attempt() else { return };
-    let outcome = ledger_outcome(receipt.reason(), receipt.result.facts.technical.transaction);
+    let (Some(attempt), Some(result)) = (action.counted_attempt(), receipt.run()) else { return };
+    let outcome = ledger_outcome(result.reason, result.facts.technical.transaction);
     let told = ledger().and_then(|ledger| ledger.record_outcome(&attempt.ledger_key, action.run_id(), outcome));
     if let Err(fault) = told {
         tracing::warn!("an outcome couldn't be written to the ledger: {fault}");

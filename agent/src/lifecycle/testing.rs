@@ -7,6 +7,7 @@ use crate::contract::result::{ResultFacts, RunResult};
 use crate::lifecycle::contracts::Tool;
 use crate::lifecycle::executor::StartToken;
 use crate::lifecycle::machine::Ready;
+use crate::lifecycle::sealed::SealedResult;
 use crate::lifecycle::store::{Action, Dispatch, NewAction, Revalidation, Sealing};
 use crate::lifecycle::types::{Origin, Permission};
 use crate::runs::RunStore;
@@ -78,7 +79,7 @@ pub fn sealing(action: &Action, reason: Reason, started: bool) -> Sealing {
     };
     Sealing {
         permission: Some(Permission::Allow),
-        result: StoredResult::of(&result).unwrap(),
+        result: SealedResult::Run(StoredResult::of(&result).unwrap()),
         code: None,
         executor_started: started,
         executor_end: None,

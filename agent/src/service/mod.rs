@@ -3,6 +3,7 @@
 mod begin;
 mod classify;
 mod core;
+pub mod decisions;
 mod describer;
 mod history;
 mod open;
@@ -33,7 +34,7 @@ use crate::runs::StoreError;
 use crate::sandbox::Sandbox;
 use crate::workflows::Catalog;
 use begin::{Begun, Caller};
-use core::Core;
+pub use core::Core;
 use watch::{View, Watch};
 
 /// The service of one server.
@@ -48,6 +49,11 @@ impl Service {
         let (looking, sweeping) = (Arc::clone(&core), Arc::clone(&core));
         std::thread::spawn(move || sweeping.recover());
         Ok(Self { watch: Watch::new(Arc::new(move |run_id: &RunId| looking.look(run_id))), core })
+    }
+
+    /// The entry that decisions about paused runs go through. Blocks.
+    pub fn decisions(&self) -> Arc<Core> {
+        Arc::clone(&self.core)
     }
 
     pub fn catalog(&self) -> &Catalog {

@@ -22,6 +22,7 @@ use crate::lifecycle::executor::ExecutorStatus;
 use crate::lifecycle::facts::LifecycleFacts;
 use crate::lifecycle::gate::ledger_forbids;
 use crate::lifecycle::project::{project_ended, record_of};
+use crate::lifecycle::sealed::SealedResult;
 use crate::lifecycle::store::{Action, Known, Receipt, ReceiptRead, Sealing};
 use crate::lifecycle::types::{Code, Permission, Phase};
 use crate::runs::StoreError;
@@ -115,6 +116,10 @@ impl Core {
             let Some(Known { action, receipt }) = self.actions().find(run_id)? else {
                 return self.take_over(held, run_id);
             };
+            if !action.tool.is_run() {
+                self.settle_decision(&action, receipt.as_ref())?;
+                return Ok(View::Unknown);
+            }
             let stepped = match receipt {
                 Some(ReceiptRead::Valid(receipt)) => match self.reviewed(&action, &receipt) {
                     Some(ending) => self.revise(&action, receipt.revision, &ending),
@@ -157,7 +162,8 @@ impl Core {
         } else {
             self.finish(held, action)
         };
-        let result = result_of(&action, receipt, self.actions().unknown_before(&action)?);
+        let Some(stored) = receipt.run() else { return Ok(View::Unknown) };
+        let result = result_of(&action, receipt, stored, self.actions().unknown_before(&action)?);
         let attempted = action.counted_attempt().is_some() && result.reason.allows_new_attempt();
         if attempted && self.ledger_contradicts(&action)? {
             let (lifecycle, sandbox) = (result.facts.lifecycle.clone(), result.facts.sandbox);
@@ -173,19 +179,28 @@ impl Core {
         Ok(self.ledger()?.lookup(std::slice::from_ref(&attempt.ledger_key))?.iter().any(ledger_forbids))
     }
 
+    /// Nothing can be proven of a server of another computer.
+    pub(super) fn is_elsewhere(&self, action: &Action) -> Result<bool, StoreError> {
+        match action.owner.filter(|owner| *owner != self.store.server_id()) {
+            Some(owner) => Ok(self.actions().host_of(owner)?.is_some_and(|host| host != this_host())),
+            None => Ok(false),
+        }
+    }
+
+    pub(super) fn is_owner_alive(&self, action: &Action) -> Result<bool, StoreError> {
+        match action.owner {
+            Some(owner) if owner == self.store.server_id() => Ok(true),
+            Some(owner) => Ok(owner.is_alive(self.store.root().servers())?),
+            None => Ok(false),
+        }
+    }
+
     /// How an action without a receipt has ended; `None` while it goes on, or while nothing can be proven.
     fn end_of(&self, held: Option<&StripeGuard>, action: &Action) -> Result<Option<Ending>, StoreError> {
-        let servers = self.store.root().servers();
-        let alive = match action.owner {
-            Some(owner) if owner == self.store.server_id() => true,
-            Some(owner) => {
-                if self.actions().host_of(owner)?.is_some_and(|host| host != this_host()) {
-                    return Ok(None);
-                }
-                owner.is_alive(servers)?
-            }
-            None => false,
-        };
+        if self.is_elsewhere(action)? {
+            return Ok(None);
+        }
+        let alive = self.is_owner_alive(action)?;
         Ok(match action.phase {
             Phase::Claimed => self.end_of_claimed(action)?,
             Phase::Waiting | Phase::Authorized if !self.actions().wait_is_over(action)? => None,
@@ -255,12 +270,10 @@ impl Core {
     }
 
     fn reviewed(&self, action: &Action, receipt: &Receipt) -> Option<Ending> {
-        if receipt.reason().outcome() != Outcome::NeedsReview {
-            return None;
-        }
+        let result = receipt.run().filter(|result| result.reason.outcome() == Outcome::NeedsReview)?;
         let known = Classified {
-            reason: receipt.reason(),
-            facts: receipt.result.facts.clone(),
+            reason: result.reason,
+            facts: result.facts.clone(),
             binding: binding_of(&receipt.evidence),
             status: receipt.executor_end.unwrap_or(ExecutorStatus::Completed),
         };
@@ -292,7 +305,7 @@ impl Core {
         let result = RunResult { facts, ..rendered(action, ending.reason) };
         Ok(Sealing {
             permission: ending.permission,
-            result: StoredResult::of(&result).ok_or(StoreFault::BindingMismatch)?,
+            result: SealedResult::Run(StoredResult::of(&result).ok_or(StoreFault::BindingMismatch)?),
             code: ending.code,
             executor_started: ending.executor_started,
             executor_end: ending.executor_end,
@@ -372,7 +385,7 @@ impl Core {
         };
         let (action, _) = again().map_err(checkpoint)?;
         if action.phase == Phase::Recorded {
-            self.actions().checkpoint(&action).map_err(|fault| checkpoint(fault.into()))?;
+            self.actions().checkpoint(&action, None).map_err(|fault| checkpoint(fault.into()))?;
         }
         let (action, receipt) = again().map_err(checkpoint)?;
         if action.phase == Phase::Checkpointed {
@@ -407,11 +420,11 @@ fn is_lost_race(fault: &StoreFault) -> bool {
 }
 
 /// The result of a run, told from its receipt: sentences come from the reason.
-fn result_of(action: &Action, receipt: &Receipt, related_unknown: bool) -> RunResult {
-    let reason = receipt.reason();
+fn result_of(action: &Action, receipt: &Receipt, stored: &StoredResult, related_unknown: bool) -> RunResult {
+    let reason = stored.reason;
     let mut lifecycle = LifecycleFacts { related_unknown, ..LifecycleFacts::of(action, Some(receipt)) };
     lifecycle.waits_in_flow(reason);
-    let facts = ResultFacts { lifecycle: Some(lifecycle), ..receipt.result.facts.clone() };
+    let facts = ResultFacts { lifecycle: Some(lifecycle), ..stored.facts.clone() };
     RunResult { facts, ..rendered(action, reason) }
 }
 

@@ -7,6 +7,7 @@ use openadapt_agent::contract::ids::RunId;
 use openadapt_agent::contract::outcome::Mode;
 use openadapt_agent::contract::reason::Reason;
 use openadapt_agent::contract::result::{ResultFacts, RunResult};
+use openadapt_agent::lifecycle::sealed::SealedResult;
 use openadapt_agent::lifecycle::store::{ReceiptRead, Sealing};
 use openadapt_agent::lifecycle::types::Permission;
 use openadapt_agent::runs::dispatch::{ExitFacts, FlowEnd};
@@ -102,7 +103,7 @@ fn a_keeper_that_comes_too_late_starts_nothing() {
     within_deadline(move || assert!(keeper.wait().unwrap().success()));
     let known = world.store.actions().find(run_id).unwrap().unwrap();
     assert!(known.action.revoked && !known.action.claimed && !witness.exists());
-    assert!(matches!(known.receipt, Some(ReceiptRead::Valid(receipt)) if receipt.reason() == Reason::PlatformError));
+    assert!(matches!(known.receipt, Some(ReceiptRead::Valid(receipt)) if receipt.result.word() == "platform_error"));
 }
 
 fn never_started_of(run_id: &RunId) -> Sealing {
@@ -117,7 +118,7 @@ fn never_started_of(run_id: &RunId) -> Sealing {
     };
     Sealing {
         permission: Some(Permission::Allow),
-        result: StoredResult::of(&result).unwrap(),
+        result: SealedResult::Run(StoredResult::of(&result).unwrap()),
         code: None,
         executor_started: false,
         executor_end: None,

@@ -11,6 +11,7 @@ use openadapt_agent::contract::result::{ResultFacts, RunResult, Technical};
 use openadapt_agent::lifecycle::contracts::Tool;
 use openadapt_agent::lifecycle::machine::Ready;
 use openadapt_agent::lifecycle::project::{project_ended, project_running};
+use openadapt_agent::lifecycle::sealed::SealedResult;
 use openadapt_agent::lifecycle::store::{Action, Dispatch, Import, NewAction, ReceiptRead, Revalidation, Sealing};
 use openadapt_agent::lifecycle::types::{Execution, Origin as CameBy, Permission};
 use openadapt_agent::runs::dispatch::{Intent, Order, Origin};
@@ -96,7 +97,7 @@ fn sealing(action: &Action, reason: Reason) -> Sealing {
     let started = Execution::of(reason, false) != Execution::NotStarted;
     Sealing {
         permission: Some(Permission::Allow),
-        result: stored(action, reason),
+        result: SealedResult::Run(stored(action, reason)),
         code: None,
         executor_started: started,
         executor_end: None,

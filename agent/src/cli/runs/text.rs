@@ -37,7 +37,7 @@ impl Told {
     /// The same word that get_run says of it, as far as files of Flow don't say more by now.
     fn reason(&self) -> Reason {
         match self.receipts.last() {
-            Some((ReceiptRead::Valid(receipt), _)) => receipt.reason(),
+            Some((ReceiptRead::Valid(receipt), _)) => receipt.run().map_or(Reason::Running, |result| result.reason),
             Some((ReceiptRead::Corrupt { .. }, _)) => Reason::ResultUnreadable,
             None => Reason::Running,
         }
@@ -98,7 +98,7 @@ impl Told {
         for (receipt, digest) in &self.receipts {
             say(match receipt {
                 ReceiptRead::Valid(receipt) => {
-                    format!("  {}  {}  {}  {}", receipt.revision, receipt.recorded_at, receipt.reason().as_str(), short(digest))
+                    format!("  {}  {}  {}  {}", receipt.revision, receipt.recorded_at, receipt.result.word(), short(digest))
                 }
                 ReceiptRead::Corrupt { revision } => format!("  {revision}  can't be believed  {}", short(digest)),
             });
@@ -162,7 +162,7 @@ fn receipt_object(receipt: &ReceiptRead, digest: &str) -> Value {
         ReceiptRead::Valid(receipt) => json!({
             "revision": receipt.revision,
             "execution": receipt.execution,
-            "reason": receipt.reason(),
+            "reason": receipt.result.word(),
             "code": receipt.code,
             "executor_started": receipt.executor_started,
             "executor_end": receipt.executor_end,

@@ -11,15 +11,16 @@ use crate::lifecycle::contracts::Executor;
 use crate::lifecycle::crash::{Point, pass};
 use crate::lifecycle::events::{Event, EventKind};
 use crate::lifecycle::executor::ExecutorStatus;
-use crate::lifecycle::types::{ActionId, Code, Execution, ExecutorRequestId, Permission, Phase};
+use crate::lifecycle::failures::{self, Repeat};
+use crate::lifecycle::sealed::SealedResult;
+use crate::lifecycle::types::{ActionId, Code, ExecutorRequestId, Permission, Phase};
 use crate::runs::clock::utc_now;
-use crate::runs::record::StoredResult;
 
 /// What a receipt is made of.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sealing {
     pub permission: Option<Permission>,
-    pub result: StoredResult,
+    pub result: SealedResult,
     pub code: Option<Code>,
     /// The host's own evidence that the executor was started.
     pub executor_started: bool,
@@ -77,7 +78,7 @@ impl Store {
         let me = self.owner()?;
         self.write(|transaction| {
             if let Some(before) = read_reason(transaction, &action.binding.action_id)? {
-                return if before == sealing.result.reason.as_str() { Ok(()) } else { Err(StoreFault::ReceiptConflict) };
+                return if before == sealing.result.word() { Ok(()) } else { Err(StoreFault::ReceiptConflict) };
             }
             if action.permission.is_none()
                 && let Some(permission) = sealing.permission
@@ -106,7 +107,7 @@ impl Store {
         me: &str,
     ) -> Result<(), StoreFault> {
         let id = &action.binding.action_id;
-        let execution = Execution::of(sealing.result.reason, sealing.executor_started);
+        let execution = sealing.result.execution(sealing.executor_started);
         let taken_over = action.owner.map(|owner| owner.to_string()).as_deref() != Some(me);
         end_requests(transaction, id, sealing.executor_end.unwrap_or(ExecutorStatus::Incomplete))?;
         let generation = action.generation + i64::from(taken_over);
@@ -138,7 +139,7 @@ impl Store {
         insert_receipt(transaction, action, &receipt, &receipt.digest(&action.binding, &self.key))?;
         let recorded = Event {
             execution: Some(execution),
-            reason: Some(receipt.reason()),
+            reason: Some(receipt.result.word()),
             code: sealing.code,
             revision: Some(revision),
             ..Event::of(EventKind::ReceiptRecorded)
@@ -147,9 +148,12 @@ impl Store {
     }
 
     /// What the request's next call is judged by.
-    pub fn checkpoint(&self, action: &Action) -> Result<(), StoreFault> {
+    pub fn checkpoint(&self, action: &Action, repeat: Option<&Repeat>) -> Result<(), StoreFault> {
         pass(Point::CheckpointBefore)?;
         self.write(|transaction| {
+            if let Some(repeat) = repeat {
+                failures::note(transaction, repeat)?;
+            }
             advance(transaction, action, "phase = 'checkpointed'")?;
             if action.reserved {
                 count(transaction, action)?;
@@ -232,8 +236,8 @@ pub(super) fn insert_receipt(
         binding.args_digest,
         receipt.permission.map(Permission::as_str),
         receipt.execution.as_str(),
-        receipt.reason().outcome().as_str(),
-        receipt.reason().as_str(),
+        receipt.result.outcome().as_str(),
+        receipt.result.word(),
         receipt.code.map(Code::as_str),
         receipt.executor_started,
         receipt.executor_end.map(ExecutorStatus::as_str),

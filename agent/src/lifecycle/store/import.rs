@@ -9,6 +9,7 @@ use super::{Store, StoreFault};
 use crate::lifecycle::contracts::Tool;
 use crate::lifecycle::events::{Event, EventKind};
 use crate::lifecycle::executor::ExecutorStatus;
+use crate::lifecycle::sealed::SealedResult;
 use crate::lifecycle::types::{ActionId, Binding, CallId, Code, Execution, Origin, Permission, Phase};
 use crate::runs::clock::utc_now;
 use crate::runs::record::{RunRecord, StoredResult};
@@ -73,7 +74,7 @@ impl Store {
             revision: 1,
             permission: action.permission,
             execution,
-            result: import.result.clone(),
+            result: SealedResult::Run(import.result.clone()),
             code: import.code,
             executor_started: import.executor_started,
             executor_end: import.executor_end,
@@ -97,7 +98,7 @@ impl Store {
             insert_receipt(transaction, &action, &receipt, &receipt.digest(&action.binding, &self.key))?;
             let recorded = Event {
                 execution: Some(execution),
-                reason: Some(reason),
+                reason: Some(reason.as_str()),
                 code: import.code,
                 revision: Some(1),
                 ..Event::of(EventKind::ReceiptRecorded)

@@ -101,7 +101,7 @@ impl Store {
         Ok(self.reading().query_row("SELECT store_id FROM meta", [], |row| row.get(0))?)
     }
 
-    fn write<T>(&self, work: impl FnOnce(&Transaction<'_>) -> Result<T, StoreFault>) -> Result<T, StoreFault> {
+    pub(super) fn write<T>(&self, work: impl FnOnce(&Transaction<'_>) -> Result<T, StoreFault>) -> Result<T, StoreFault> {
         let mut connection = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let done = work(&transaction)?;
@@ -121,6 +121,16 @@ impl Store {
         })();
         connection.pragma_update(None, "synchronous", "FULL")?;
         done
+    }
+
+    pub(super) fn read_one<T: rusqlite::types::FromSql>(
+        &self,
+        sql: &str,
+        params: impl rusqlite::Params,
+    ) -> Result<Option<T>, StoreFault> {
+        let connection = self.reading();
+        let mut statement = connection.prepare_cached(sql)?;
+        Ok(statement.query_row(params, |row| row.get(0)).optional()?)
     }
 
     fn reading(&self) -> MutexGuard<'_, Connection> {

@@ -6,9 +6,9 @@ use serde_json::{Map, Value, json};
 use super::StoreFault;
 use crate::contract::ids::{RequestId, RunId};
 use crate::contract::outcome::Mode;
-use crate::contract::reason::Reason;
 use crate::lifecycle::contracts::Tool;
 use crate::lifecycle::executor::ExecutorStatus;
+use crate::lifecycle::sealed::SealedResult;
 use crate::lifecycle::types::{ActionId, Binding, CallId, Code, Delivery, Execution, Origin, Permission, Phase};
 use crate::runs::fingerprint::Fingerprint;
 use crate::runs::key::{FingerprintKey, Sealed};
@@ -72,7 +72,7 @@ pub struct Receipt {
     pub revision: i64,
     pub permission: Option<Permission>,
     pub execution: Execution,
-    pub result: StoredResult,
+    pub result: SealedResult,
     pub code: Option<Code>,
     /// The host's own evidence that the executor was started.
     pub executor_started: bool,
@@ -183,7 +183,7 @@ impl Receipt {
             revision: row.get(0).ok()?,
             permission: optional(text(5)?, Permission::parse)?,
             execution: Execution::parse(&row.get::<_, String>(6).ok()?)?,
-            result: StoredResult::read(document)?,
+            result: SealedResult::read(action.tool, &row.get::<_, String>(8).ok()?, document)?,
             code: optional(text(9)?, Code::parse)?,
             executor_started: row.get(10).ok()?,
             executor_end: optional(text(11)?, ExecutorStatus::parse)?,
@@ -193,14 +193,18 @@ impl Receipt {
             recorded_at: row.get(16).ok()?,
             finished_at: text(18)??,
         };
-        let agrees = row.get::<_, String>(7).ok()? == receipt.reason().outcome().as_str()
-            && row.get::<_, String>(8).ok()? == receipt.reason().as_str();
+        let agrees = row.get::<_, String>(7).ok()? == receipt.result.outcome().as_str()
+            && row.get::<_, String>(8).ok()? == receipt.result.word();
         let sealed = row.get::<_, String>(17).ok()? == receipt.digest(binding, key);
         (bound && agrees && sealed).then_some(receipt)
     }
 
-    pub fn reason(&self) -> Reason {
-        self.result.reason
+    /// What a run came to. A decision about one has no reason of the contract.
+    pub fn run(&self) -> Option<&StoredResult> {
+        match &self.result {
+            SealedResult::Run(result) => Some(result),
+            SealedResult::Decision(..) => None,
+        }
     }
 
     /// Keyed, over everything that the receipt says and what it says it of.

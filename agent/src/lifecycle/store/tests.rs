@@ -39,7 +39,7 @@ impl World {
 fn an_action_that_is_run_tells_its_events_in_the_order_of_the_grammar() {
     let world = World::new();
     let action = world.sealed(Reason::SavedAndChecked);
-    world.store.actions().checkpoint(&action).unwrap();
+    world.store.actions().checkpoint(&action, None).unwrap();
     world.store.actions().mark_projected(&world.found(action.run_id())).unwrap();
     let told = [
         "action.prepared",
@@ -94,7 +94,7 @@ fn a_server_that_was_overtaken_seals_nothing_and_the_first_receipt_stands() {
     let late = world.store.actions().revise(&action, 1, &sealing(&action, Reason::SavedAndChecked, true));
     assert!(matches!(late, Err(StoreFault::StaleOwner)), "{late:?}");
     let ReceiptRead::Valid(receipt) = world.receipt(&action) else { panic!("the receipt holds") };
-    assert_eq!((receipt.reason(), receipt.recovered), (Reason::Interrupted, true));
+    assert_eq!((receipt.result.word(), receipt.recovered), ("interrupted", true));
     let taken = world.found(action.run_id());
     assert_eq!((taken.owner, taken.generation), (Some(another.server_id()), 2));
 }
