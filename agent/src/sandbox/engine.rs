@@ -65,7 +65,10 @@ fn failed(bridge: &BridgeProcess) -> Lacking {
 /// Which engine answers. One that knows nothing of sandboxes has none built in.
 fn engine_of(hello: &Map<String, Value>) -> Result<SandboxEngine, Lacking> {
     if hello.get("ok") != Some(&Value::Bool(true)) {
-        return Err(Lacking::EngineFailed);
+        return Err(match hello.get("kind").and_then(Value::as_str) {
+            Some("no_flow" | "other_version") => Lacking::NoEngine,
+            _ => Lacking::EngineFailed,
+        });
     }
     let says = |key| hello.get(key).and_then(Value::as_bool).unwrap_or_default();
     match (says("sandbox"), says("stand_in")) {
@@ -119,6 +122,7 @@ mod tests {
         assert_eq!(lacks("no_driver"), Err(Lacking::NoDriver));
         assert_eq!(lacks("a sentence of its own"), Err(Lacking::EngineFailed));
         assert_eq!(of(json!({"ok": false, "kind": "failed"})), Err(Lacking::EngineFailed));
+        assert_eq!(of(json!({"ok": false, "kind": "other_version", "flow_version": "2.4.0"})), Err(Lacking::NoEngine));
     }
 
     #[test]

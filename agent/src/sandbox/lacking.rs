@@ -18,7 +18,9 @@ pub const fn sentence(lacking: Lacking) -> &'static str {
 
 pub const fn hint(lacking: Lacking) -> &'static str {
     match lacking {
-        Lacking::NoEngine => "put flow-fake beside openadapt-agent or on the PATH, or name an engine with --flow-cli",
+        Lacking::NoEngine => {
+            "put openadapt-flow 1.35 or flow-fake on the PATH, or name an engine with --flow-cli; `openadapt-agent doctor` tells the rest"
+        }
         Lacking::NotBuilt => "build flow-fake with its feature drive; docs/sandbox.md shows how",
         Lacking::NoDriver | Lacking::NoBrowser | Lacking::BrowserFailed => {
             "`conformance setup-browser` tells what is missing and how to get it; docs/sandbox.md shows the rest"

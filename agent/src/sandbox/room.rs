@@ -47,24 +47,21 @@ impl Sandbox {
         let (sender, chosen) = watch::channel(None);
         let leash = Arc::new(Leash::default());
         let at_once = match settings.choice {
-            EngineChoice::Named(SandboxEngine::Flow) => return Err(flow_is_not_there_yet()),
             EngineChoice::Named(SandboxEngine::Simulated) => Some(Chosen::Simulated { fallback: None }),
-            choice @ (EngineChoice::Auto | EngineChoice::Named(SandboxEngine::Driven)) => {
-                match (Programs::find(settings), choice) {
-                    (Err(lacking), EngineChoice::Auto) => Some(Chosen::Simulated { fallback: Some(lacking) }),
-                    (Err(lacking), EngineChoice::Named(_)) => return Err(lacking::refusal(lacking)),
-                    (Ok(programs), _) => {
-                        let work = Preparing {
-                            programs,
-                            settings: settings.clone(),
-                            runs_dir: runs_dir.to_owned(),
-                            leash: Arc::clone(&leash),
-                        };
-                        find_out(work, sender.clone(), tell);
-                        None
-                    }
+            choice => match (Programs::find(settings), choice) {
+                (Err(lacking), EngineChoice::Auto) => Some(Chosen::Simulated { fallback: Some(lacking) }),
+                (Err(lacking), EngineChoice::Named(_)) => return Err(lacking::refusal(lacking)),
+                (Ok(programs), _) => {
+                    let work = Preparing {
+                        programs,
+                        settings: settings.clone(),
+                        runs_dir: runs_dir.to_owned(),
+                        leash: Arc::clone(&leash),
+                    };
+                    find_out(work, sender.clone(), tell);
+                    None
                 }
-            }
+            },
         };
         let chosen_at_once = at_once.is_some();
         if chosen_at_once {
@@ -161,11 +158,4 @@ fn given_up(choice: EngineChoice, lacking: Lacking) -> Chosen {
         EngineChoice::Auto => Chosen::Simulated { fallback: Some(lacking) },
         EngineChoice::Named(_) => Chosen::Unavailable(lacking),
     }
-}
-
-fn flow_is_not_there_yet() -> Refusal {
-    Refusal::new(
-        "--sandbox-engine flow can't be used: this version runs no real Flow in the sandbox yet",
-        "use --sandbox-engine driven for a stand-in in a real browser, or auto for the best that is here",
-    )
 }
