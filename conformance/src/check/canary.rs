@@ -54,7 +54,9 @@ fn kept_by_the_agent(file: &crate::evidence::files::SeenFile) -> bool {
     let path = file.path.to_string_lossy();
     let flows_own = path.contains("/runs/run-") && !path.contains("/openadapt-agent/");
     let log = path.contains("/dispatch/") && (path.ends_with("/stdout.log") || path.ends_with("/stderr.log"));
-    !file.planted && !flows_own && !log
+    // The app holds what was saved: that is what it is for.
+    let clinic = file.path.file_name().is_some_and(|name| name == "clinic.jsonl");
+    !file.planted && !flows_own && !log && !clinic
 }
 
 #[cfg(test)]

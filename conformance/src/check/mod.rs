@@ -4,6 +4,7 @@ pub mod after;
 pub mod answers;
 pub mod attended;
 pub mod canary;
+pub mod clinic;
 pub mod ends;
 pub mod expect;
 pub mod frames;
@@ -29,6 +30,8 @@ pub const CHECKS: &[&Check] = &[
     &launches::AT_MOST_ONCE,
     &launches::LAUNCHES,
     &after::AFTER,
+    &clinic::CLINIC,
+    &clinic::CLINIC_TRUTH,
     &results::SHAPE,
     &results::ADVERTISED,
     &frames::FRAMES,

@@ -5,6 +5,7 @@ mod explain;
 mod judge;
 mod list;
 mod report;
+mod setup_browser;
 mod smoke;
 mod subject;
 
@@ -44,6 +45,8 @@ enum Verb {
     Smoke(smoke::Smoke),
     /// Shows a stored report again.
     Report(report::Report),
+    /// What scenarios with a browser need: gets the driver, and says how to get the rest.
+    SetupBrowser(setup_browser::SetupBrowser),
     /// How long things take, beside what the machine itself takes.
     Bench(bench::Bench),
 }
@@ -77,6 +80,7 @@ pub fn main() -> Exit {
         Verb::Explain(explain) => explain.run(printer),
         Verb::Smoke(smoke) => smoke.run(printer),
         Verb::Report(report) => report.run(printer),
+        Verb::SetupBrowser(setup) => setup.run(printer),
         Verb::Bench(bench) => bench.run(printer),
     };
     outcome.unwrap_or_else(|problem| {
