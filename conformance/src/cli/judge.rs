@@ -8,6 +8,7 @@ use clap::Args;
 
 use super::subject::SubjectArguments;
 use super::{Problem, Source, runtime};
+use crate::browser;
 use crate::check::verdict::{Blame, Cite, Failure, Judgement};
 use crate::console::Printer;
 use crate::console::progress::Progress;
@@ -20,8 +21,8 @@ use crate::run::events::{Event, Finished, REPORT_FORMAT, Reader, Started, Summar
 use crate::run::scheduler::{Options, run};
 use crate::run::smoke::{introduction, smoke};
 use crate::run::subject::Subject;
-use crate::scenario::Scenario;
 use crate::scenario::select::select;
+use crate::scenario::{Scenario, ScenarioId};
 
 #[derive(Debug, Args)]
 pub struct All {
@@ -56,6 +57,9 @@ struct How {
     /// What the program claims (claims.json); scenarios of other profiles are left out, and counted. [default: every profile]
     #[arg(long, value_name = "FILE")]
     claims: Option<PathBuf>,
+    /// Scenarios with a real browser must run: where there is none, that is a failure.
+    #[arg(long)]
+    require_browser: bool,
     /// A folder for report.jsonl, junit.xml and matrix.md.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -90,6 +94,7 @@ impl How {
             .filter(|scenario| claims.as_ref().is_none_or(|claims| claims.cover(scenario)))
             .collect();
         let unclaimed = matching_count - selected.len();
+        let (selected, unable) = self.within_reach(selected)?;
         if selected.is_empty() {
             return Err(Problem::new(
                 Exit::NothingSelected,
@@ -118,8 +123,15 @@ impl How {
             }
             let readers = RefCell::new(readers);
             let tell = |event: &Event| readers.borrow_mut().iter_mut().for_each(|reader| reader.event(event));
-            let court =
-                Court { known: &known, catalogue: &catalogue, claims: claims.as_ref(), unclaimed, whole, tell: &tell };
+            let court = Court {
+                known: &known,
+                catalogue: &catalogue,
+                claims: claims.as_ref(),
+                unable: &unable,
+                unclaimed,
+                whole,
+                tell: &tell,
+            };
             court.conduct(selected, subject, options)?
         };
         if let Some(error) = folder.and_then(|folder| folder.fault) {
@@ -131,6 +143,34 @@ impl How {
         }
         Ok(exit_of(&outcome))
     }
+
+    /// Without a browser what needs one is set apart, to be told of; with --require-browser that is the end.
+    fn within_reach(&self, selected: Vec<Scenario>) -> Result<(Vec<Scenario>, Unable), Problem> {
+        let Err(missing) = browser::find() else { return Ok((selected, Unable::default())) };
+        if self.require_browser {
+            let said = format!("a real browser is required, and {missing}");
+            return Err(Problem::new(Exit::SetUp, said, missing.hint()));
+        }
+        let (unable, selected): (Vec<Scenario>, Vec<Scenario>) =
+            selected.into_iter().partition(|scenario| scenario.world.browser);
+        if unable.is_empty() {
+            return Ok((selected, Unable::default()));
+        }
+        if selected.is_empty() {
+            let said = format!("{} scenarios were selected, and each needs a real browser: {missing}", unable.len());
+            return Err(Problem::new(Exit::SetUp, said, missing.hint()));
+        }
+        let why = Some(format!("They need a real browser, and {missing}. To change that: {}", missing.hint()));
+        let scenarios = unable.into_iter().map(|scenario| scenario.id).collect();
+        Ok((selected, Unable { scenarios, why }))
+    }
+}
+
+/// Scenarios that this machine can't run, and why.
+#[derive(Debug, Default)]
+struct Unable {
+    scenarios: Vec<ScenarioId>,
+    why: Option<String>,
 }
 
 /// What a run came to, as far as its exit code goes.
@@ -162,6 +202,7 @@ struct Court<'a> {
     known: &'a [Scenario],
     catalogue: &'a Catalogue,
     claims: Option<&'a Claims>,
+    unable: &'a Unable,
     unclaimed: usize,
     /// Nothing was filtered out: requirements without a scenario count.
     whole: bool,
@@ -178,6 +219,8 @@ impl Court<'_> {
             agent: subject.agent_as_text(),
             flow: subject.flow_as_text(),
             scenarios: selected.iter().map(|scenario| scenario.id.clone()).collect(),
+            unable: self.unable.scenarios.clone(),
+            unable_why: self.unable.why.clone(),
         }));
         let runtime = runtime()?;
         let (evidence, greeting) = runtime
@@ -199,6 +242,7 @@ impl Court<'_> {
         let expected = count + usize::from(stopped);
         let mut summary = Summary::of(&judgements, expected, &matrix, interrupted, began.elapsed().as_secs_f64());
         summary.unclaimed = self.unclaimed;
+        summary.unable = self.unable.scenarios.len();
         if !self.whole {
             // A selection says nothing about what it left out.
             summary.holes = 0;

@@ -8,6 +8,7 @@ use std::process::Command;
 use clap::Args;
 
 use super::Problem;
+use crate::browser;
 use crate::console::Printer;
 use crate::exit::Exit;
 use crate::run::subject::{Subject, split};
@@ -29,9 +30,13 @@ const FLOW: (&str, &str) = ("flow-fake", "flow-fake");
 /// Never judged: some worlds have it beside the servers.
 const CLINIC: (&str, &str) = ("mockmed", "mockmed");
 
+/// The stand-in's feature for machines with a browser; nowhere else is that library compiled.
+const DRIVES: &str = "drive";
+
 impl SubjectArguments {
     /// Builds what isn't named, where cargo started this program; else takes the programs beside this one.
     pub fn find(&self, printer: Printer) -> Result<Subject, Problem> {
+        let browser = browser::find().ok();
         let beside = beside_this()?;
         let missing: Vec<(&str, &str)> = [(AGENT, &self.agent), (FLOW, &self.flow)]
             .into_iter()
@@ -39,11 +44,17 @@ impl SubjectArguments {
             .map(|(own, _)| own)
             .collect();
         if let Some(cargo) = env::var_os("CARGO") {
-            build(&cargo, &beside, &[missing.as_slice(), &[CLINIC]].concat(), printer)?;
+            let drives = browser.is_some() && self.flow.is_none();
+            build(&cargo, &beside, &[missing.as_slice(), &[CLINIC]].concat(), &[], printer)?;
+            if drives {
+                // Apart from the rest: the features that it gives to shared crates would have all of them compiled again.
+                build(&cargo, &beside, &[FLOW], &["--features", DRIVES], printer)?;
+            }
         }
         Ok(Subject {
             agent: words(self.agent.as_deref(), &beside, AGENT)?,
             flow: words(self.flow.as_deref(), &beside, FLOW)?,
+            browser,
         })
     }
 }
@@ -86,8 +97,20 @@ pub fn beside_this() -> Result<PathBuf, Problem> {
     })
 }
 
+fn told_by_cargo(name: &str) -> bool {
+    ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_", "CARGO_CRATE_", "CARGO_PRIMARY_"]
+        .iter()
+        .any(|own| name.starts_with(own))
+}
+
 /// Builds with the profile that this program itself was built with, into the same folder.
-fn build(cargo: &OsString, beside: &Path, what: &[(&str, &str)], printer: Printer) -> Result<(), Problem> {
+fn build(
+    cargo: &OsString,
+    beside: &Path,
+    what: &[(&str, &str)],
+    more: &[&str],
+    printer: Printer,
+) -> Result<(), Problem> {
     let profile = beside.file_name().and_then(|name| name.to_str()).unwrap_or("debug");
     let names: Vec<&str> = what.iter().map(|(package, _)| *package).collect();
     printer.say(&format!("building {} ({profile})", names.join(" and ")));
@@ -98,6 +121,11 @@ fn build(cargo: &OsString, beside: &Path, what: &[(&str, &str)], printer: Printe
     }
     for (package, binary) in what {
         command.args(["--package", package, "--bin", binary]);
+    }
+    command.args(more);
+    // What cargo told this program about this program is nothing that the build may depend on; some build scripts look at it.
+    for (name, _) in env::vars_os().filter(|(name, _)| told_by_cargo(&name.to_string_lossy())) {
+        command.env_remove(name);
     }
     if let Some(manifest) = env::var_os("CARGO_MANIFEST_DIR") {
         command.current_dir(manifest);

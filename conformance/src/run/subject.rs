@@ -1,10 +1,14 @@
 //! What is judged: two commands.
 
+use crate::browser::Browser;
+
 /// The words of the two commands under judgement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Subject {
     pub agent: Vec<String>,
     pub flow: Vec<String>,
+    /// What worlds with a browser get; none where there is none.
+    pub browser: Option<Browser>,
 }
 
 impl Subject {
