@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use clap::Args;
 
+use super::setup_flow::real_flow_folder;
 use super::subject::SubjectArguments;
 use super::{Problem, Source, runtime};
 use crate::check::verdict::{Blame, Cite, Failure, Judgement};
@@ -13,6 +14,7 @@ use crate::console::Printer;
 use crate::console::progress::Progress;
 use crate::evidence::Evidence;
 use crate::exit::Exit;
+use crate::real_flow::RealFlow;
 use crate::report::Folder;
 use crate::report::excerpt::judged;
 use crate::requirement::{Catalogue, Claims, Matrix};
@@ -56,6 +58,9 @@ struct How {
     /// What the program claims (claims.json); scenarios of other profiles are left out, and counted. [default: every profile]
     #[arg(long, value_name = "FILE")]
     claims: Option<PathBuf>,
+    /// Scenarios with the real Flow must run: where there is none, that is a failure.
+    #[arg(long)]
+    require_real_flow: bool,
     /// A folder for report.jsonl, junit.xml and matrix.md.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -90,6 +95,7 @@ impl How {
             .filter(|scenario| claims.as_ref().is_none_or(|claims| claims.cover(scenario)))
             .collect();
         let unclaimed = matching_count - selected.len();
+        let selected = self.within_reach(selected, printer)?;
         if selected.is_empty() {
             return Err(Problem::new(
                 Exit::NothingSelected,
@@ -132,6 +138,28 @@ impl How {
         Ok(exit_of(&outcome))
     }
 }
+
+impl How {
+    /// Without the real Flow what needs it is told of and left out; with --require-real-flow that is the end.
+    fn within_reach(&self, selected: Vec<Scenario>, printer: Printer) -> Result<Vec<Scenario>, Problem> {
+        if RealFlow::find(&real_flow_folder()?).is_some() {
+            return Ok(selected);
+        }
+        let (unable, selected): (Vec<Scenario>, Vec<Scenario>) =
+            selected.into_iter().partition(|scenario| scenario.world.real_flow);
+        if self.require_real_flow || (selected.is_empty() && !unable.is_empty()) {
+            let said = format!("{} scenarios need the real Flow, and there is none here", unable.len());
+            return Err(Problem::new(Exit::SetUp, said, SET_UP_FLOW));
+        }
+        if !unable.is_empty() {
+            let said = format!("COULD NOT RUN: {} scenarios need the real Flow; {SET_UP_FLOW}", unable.len());
+            printer.data(&printer.style.bad(&said));
+        }
+        Ok(selected)
+    }
+}
+
+const SET_UP_FLOW: &str = "`conformance setup-flow` installs it here, or name one with OPENADAPT_FLOW";
 
 /// What a run came to, as far as its exit code goes.
 struct Outcome {

@@ -8,8 +8,10 @@ use std::process::Command;
 use clap::Args;
 
 use super::Problem;
+use super::setup_flow::real_flow_folder;
 use crate::console::Printer;
 use crate::exit::Exit;
+use crate::real_flow::RealFlow;
 use crate::run::subject::{Subject, split};
 use crate::wire::server::absolute;
 
@@ -44,6 +46,7 @@ impl SubjectArguments {
         Ok(Subject {
             agent: words(self.agent.as_deref(), &beside, AGENT)?,
             flow: words(self.flow.as_deref(), &beside, FLOW)?,
+            real_flow: RealFlow::find(&real_flow_folder()?),
         })
     }
 }
