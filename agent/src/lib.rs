@@ -7,6 +7,7 @@ pub mod contract;
 pub mod doctor;
 pub mod flow;
 pub mod keeper;
+pub mod lifecycle;
 pub mod mcp;
 pub mod refusal;
 pub mod runs;

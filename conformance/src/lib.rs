@@ -3,6 +3,7 @@
 pub mod bench;
 pub mod check;
 pub mod cli;
+pub mod clients;
 pub mod console;
 pub mod docs;
 pub mod evidence;

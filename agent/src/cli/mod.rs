@@ -2,11 +2,14 @@
 
 mod completions;
 mod console;
+mod control;
 mod doctor;
 mod emit_skill;
 mod environment;
 mod keeper;
 mod man;
+mod runs;
+mod runs_folder;
 mod serve;
 mod serve_options;
 
@@ -37,6 +40,7 @@ struct Cli {
 }
 
 const EXAMPLES: &str = "Examples:
+  openadapt-agent serve                                          a sandbox, to try it out
   openadapt-agent serve --bundles workflows                      lists workflows to an MCP client
   openadapt-agent serve --mode production --bundles workflows    runs them, too
   openadapt-agent emit-skill workflows/triage --out skills       writes one as an Agent Skill
@@ -48,6 +52,10 @@ const EXAMPLES: &str = "Examples:
 enum Command {
     /// Serves workflows to one MCP client over stdin and stdout.
     Serve(Box<serve_options::Flags>),
+    /// Switches runs off and on, for every server on a runs folder.
+    Control(control::Arguments),
+    /// Shows what happened to runs.
+    Runs(runs::Arguments),
     /// Tells what is there on this computer, what is missing and how to get it. Changes nothing.
     Doctor(doctor::Flags),
     /// Writes a workflow's card as an Agent Skill.
@@ -67,6 +75,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
     match Cli::try_parse_from(&arguments) {
         Ok(Cli { command: Command::Serve(flags) }) => serve::run(*flags),
+        Ok(Cli { command: Command::Control(arguments) }) => control::run(&arguments),
+        Ok(Cli { command: Command::Runs(arguments) }) => runs::run(&arguments),
         Ok(Cli { command: Command::Doctor(flags) }) => doctor::run(flags),
         Ok(Cli { command: Command::EmitSkill(arguments) }) => emit_skill::run(&arguments),
         Ok(Cli { command: Command::Completions(arguments) }) => completions::run(&arguments),

@@ -33,7 +33,8 @@ pub fn run(flags: Flags) -> ExitCode {
     if std::io::stdin().is_terminal() {
         console::to_stderr(WAITING);
     }
-    match mcp::process::serve_stdio(ServerFace::default(), || Arc::new(bridge)) {
+    let face = ServerFace { tool_list_changes: options.runs_enabled, ..ServerFace::default() };
+    match mcp::process::serve_stdio(face, || Arc::new(bridge)) {
         Ok(_) => ExitCode::SUCCESS,
         Err(fault) => console::bug(NAME, &fault.into()),
     }

@@ -130,7 +130,7 @@ const fn sentences(reason: Reason) -> (&'static str, &'static str) {
             "Call list_workflows for the names, then call run_workflow with one of them.",
         ),
         Reason::WorkflowUnavailable => ("Nothing ran: the workflow can't be loaded on this computer.", SETUP),
-        Reason::RunsDisabled => ("Nothing ran: this server only lists workflows.", SETUP),
+        Reason::RunsDisabled => ("Nothing ran: runs are switched off on this server.", SETUP),
         Reason::NotReadyToRun => {
             ("Nothing ran: the workflow didn't pass the checks before a run. failed_checks names them.", SETUP)
         }

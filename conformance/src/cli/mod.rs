@@ -1,6 +1,7 @@
 //! The command line: one file for each verb.
 
 mod bench;
+mod clients;
 mod docs;
 mod explain;
 mod judge;
@@ -47,6 +48,10 @@ enum Verb {
     Smoke(smoke::Smoke),
     /// Broken frames in great number, from a seed: each must get its due, and none may start anything.
     Storm(storm::Storm),
+    /// Clients and checkers of other people against the agent.
+    Clients(clients::Clients),
+    #[command(hide = true)]
+    Tee(clients::Tee),
     /// Shows a stored report again.
     Report(report::Report),
     /// How long things take, beside what the machine itself takes.
@@ -86,6 +91,8 @@ pub fn main() -> Exit {
         Verb::Explain(explain) => explain.run(printer),
         Verb::Smoke(smoke) => smoke.run(printer),
         Verb::Storm(storm) => storm.run(printer),
+        Verb::Clients(clients) => clients.run(printer),
+        Verb::Tee(tee) => tee.run(),
         Verb::Report(report) => report.run(printer),
         Verb::Bench(bench) => bench.run(printer),
         Verb::SetupFlow(setup) => setup.run(printer),

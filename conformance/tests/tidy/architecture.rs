@@ -42,7 +42,8 @@ const NAMED: [(&str, &str); 28] = [
 ];
 
 /// Folders of data, each named by one line instead of file by file.
-const FOLDERS: [(&str, &str); 7] = [
+const FOLDERS: [(&str, &str); 8] = [
+    ("conformance/clients/", "clients of other people: pinned lists and the scripts that drive them"),
     ("schemas/published/", "schemas that others published, and where they came from"),
     ("docs/examples/", "workflows to try the server on"),
     ("mockmed/pages/", "the clinic's pages, scripts, styles and pictures"),

@@ -1,4 +1,4 @@
-//! The decision itself: a pure function of what is known of a request.
+//! The request gate: a pure function of what is known of a request.
 
 use crate::contract::evidence::TransactionOutcome;
 use crate::runs::ledger::Lookup;
