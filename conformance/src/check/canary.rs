@@ -116,7 +116,9 @@ impl Search<'_> {
 fn kept_by_the_agent(file: &SeenFile) -> bool {
     let path = file.path.to_string_lossy();
     let flows_own = path.contains("/runs/run-") && !path.contains("/openadapt-agent/");
-    file.kind == Some(FileKind::File) && !file.planted && !flows_own
+    // The app holds what was saved: that is what it is for.
+    let clinic = file.path.file_name().is_some_and(|name| name == "clinic.jsonl");
+    file.kind == Some(FileKind::File) && !file.planted && !flows_own && !clinic
 }
 
 /// Flow's own format: a ledger and each of its claims say where the ledger lies.

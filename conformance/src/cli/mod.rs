@@ -7,6 +7,7 @@ mod explain;
 mod judge;
 mod list;
 mod report;
+mod setup_browser;
 mod setup_flow;
 mod smoke;
 mod storm;
@@ -54,6 +55,8 @@ enum Verb {
     Tee(clients::Tee),
     /// Shows a stored report again.
     Report(report::Report),
+    /// What scenarios with a browser need: gets the driver, and says how to get the rest.
+    SetupBrowser(setup_browser::SetupBrowser),
     /// How long things take, beside what the machine itself takes.
     Bench(bench::Bench),
     /// Installs the real Flow here, for the scenarios that need it.
@@ -94,6 +97,7 @@ pub fn main() -> Exit {
         Verb::Clients(clients) => clients.run(printer),
         Verb::Tee(tee) => tee.run(),
         Verb::Report(report) => report.run(printer),
+        Verb::SetupBrowser(setup) => setup.run(printer),
         Verb::Bench(bench) => bench.run(printer),
         Verb::SetupFlow(setup) => setup.run(printer),
         Verb::Docs(docs) => docs.run(printer),

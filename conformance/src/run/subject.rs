@@ -1,5 +1,6 @@
 //! What is judged: two commands.
 
+use crate::browser::Browser;
 use crate::real_flow::RealFlow;
 
 /// The words of the two commands under judgement.
@@ -7,6 +8,8 @@ use crate::real_flow::RealFlow;
 pub struct Subject {
     pub agent: Vec<String>,
     pub flow: Vec<String>,
+    /// What worlds with a browser get; none where there is none.
+    pub browser: Option<Browser>,
     /// What worlds with the real Flow get; none where there is none.
     pub real_flow: Option<RealFlow>,
 }

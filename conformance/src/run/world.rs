@@ -48,7 +48,7 @@ pub struct World<'a> {
     pub swept: Cell<bool>,
     follower: JoinHandle<io::Result<()>>,
     /// Ends when the world does.
-    _clinic: Option<Clinic>,
+    pub clinic: Option<Clinic>,
     /// Removed when the world is dropped.
     _folder: TempDir,
 }
@@ -73,7 +73,7 @@ impl<'a> World<'a> {
             fs::create_dir_all(path)?;
         }
         let clinic = match scenario.world.clinic {
-            true => Some(Clinic::start(&folders.world.join("clinic.jsonl"))?),
+            true => Some(Clinic::start(&folders.world.join("clinic.jsonl"), scenario.world.clinic_seeded)?),
             false => None,
         };
         let tail = Tail::create(&folders.journal)?;
@@ -95,10 +95,10 @@ impl<'a> World<'a> {
             folders,
             swept: Cell::new(false),
             follower,
-            _clinic: clinic,
+            clinic,
             _folder: folder,
         };
-        if let Some(clinic) = &world._clinic {
+        if let Some(clinic) = &world.clinic {
             world.variables.borrow_mut().set("clinic", clinic.url.clone().into());
         }
         world.furnish()?;
@@ -165,6 +165,9 @@ impl<'a> World<'a> {
         ]);
         if self.scenario.world.runs == RunsFolder::Env {
             env.insert("OPENADAPT_AGENT_RUNS_DIR".into(), text(&folders.runs));
+        }
+        if let Some(browser) = self.subject.browser.as_ref().filter(|_| self.scenario.world.browser) {
+            env.extend(browser.variables());
         }
         if let Some(flow) = self.real_flow() {
             env.extend(flow.environment());
