@@ -193,7 +193,8 @@ fn answered(
 /// Looked at again, dispatched, handed over, sealed: in this order, and each once.
 fn carry_out(desk: &DecisionDesk, core: &Core, request: &DecisionRequest, approved: Approved) -> Result<Step, Stopped> {
     if let Err(stopped) = desk.look_again(request) {
-        let end = if stopped == Stopped(copy::NOT_SUBMITTED) { DecisionEnd::NotSubmitted } else { DecisionEnd::NotOffered };
+        let end =
+            if stopped == Stopped(copy::NOT_SUBMITTED) { DecisionEnd::NotSubmitted } else { DecisionEnd::NotOffered };
         core.decision_dropped(request, approved, end).map_err(|fault| not_recorded(&fault))?;
         return Err(stopped);
     }

@@ -57,11 +57,13 @@ impl Bridge {
             },
             // Answered by a read-only server, too: a client that holds an older list learns that nothing was started.
             tools::RUN_WORKFLOW => match RunWorkflowArguments::parse(arguments) {
-                Ok(arguments) => match self.service.run_workflow(arguments, cx.client.form_elicitation, cx.answer).await {
-                    Ok(Ran::Result(result)) => ToolAnswer::Object(result.to_object()),
-                    Ok(Ran::Ask(form)) => ToolAnswer::Ask(*form),
-                    Err(fault) => refused_for(&fault, tools::RUN_NOT_STARTED),
-                },
+                Ok(arguments) => {
+                    match self.service.run_workflow(arguments, cx.client.form_elicitation, cx.answer).await {
+                        Ok(Ran::Result(result)) => ToolAnswer::Object(result.to_object()),
+                        Ok(Ran::Ask(form)) => ToolAnswer::Ask(*form),
+                        Err(fault) => refused_for(&fault, tools::RUN_NOT_STARTED),
+                    }
+                }
                 Err(_) => ToolAnswer::Refused(tools::RUN_WORKFLOW_USAGE),
             },
             tools::GET_RUN => match GetRunArguments::parse(arguments) {

@@ -66,7 +66,8 @@ fn turn(switch: &Switch, disabled: bool) -> Result<(), Refusal> {
     if switch.workflow.as_deref().is_some_and(|name| !is_plain(name)) {
         return Err(Refusal::new("--workflow isn't the name of a workflow", "list_workflows shows the names"));
     }
-    let store = RunStore::open(&switch.folder.path()?).map_err(|fault| Refusal::new(fault.to_string(), fault.hint()))?;
+    let store =
+        RunStore::open(&switch.folder.path()?).map_err(|fault| Refusal::new(fault.to_string(), fault.hint()))?;
     store.actions().control(switch.workflow.as_deref(), disabled).map_err(|fault| refused(&fault))?;
     let what = switch.workflow.as_deref().map_or("Runs".to_owned(), |name| format!("Runs of {name}"));
     let how = if disabled { "off. What runs now goes on to its end." } else { "on." };
@@ -82,7 +83,9 @@ fn tell(status: &Status) -> Result<(), Refusal> {
     let off: Vec<&Control> = controls
         .iter()
         .filter(|control| control.disabled)
-        .filter(|control| status.workflow.is_none() || control.workflow.is_none() || control.workflow == status.workflow)
+        .filter(|control| {
+            status.workflow.is_none() || control.workflow.is_none() || control.workflow == status.workflow
+        })
         .collect();
     if status.json {
         let workflows: Vec<_> = off.iter().filter_map(|control| control.workflow.as_deref()).collect();

@@ -148,12 +148,7 @@ fn events(events: &Events) -> Result<(), Refusal> {
     let (store, run_id) = known(&events.how, &events.run_id)?;
     let mut last = 0;
     loop {
-        let over = store
-            .find(&run_id)
-            .map_err(|fault| refused(&fault))?
-            .ok_or_else(unknown_run)?
-            .action
-            .phase
+        let over = store.find(&run_id).map_err(|fault| refused(&fault))?.ok_or_else(unknown_run)?.action.phase
             == Phase::Projected;
         for event in store.events(&run_id, last).map_err(|fault| refused(&fault))? {
             last = event.seq;

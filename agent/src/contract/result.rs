@@ -9,8 +9,8 @@ use super::ids::{RequestId, RunId};
 use super::invalid_input::InvalidInput;
 use super::outcome::{Mode, Outcome, Proof};
 use super::reason::Reason;
-use crate::lifecycle::facts::LifecycleFacts;
 use super::sandbox::SandboxFacts;
+use crate::lifecycle::facts::LifecycleFacts;
 
 pub const CONTRACT_VERSION: &str = "openadapt.run-result/v1";
 

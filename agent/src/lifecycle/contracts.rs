@@ -77,7 +77,9 @@ impl Tool {
                 executor: Executor::Flow,
                 presentation: &["/wait_seconds"],
             },
-            Self::RunOlder => ToolContract { repeat: RepeatRule::None, presentation: &[], ..Self::RunWorkflow.contract() },
+            Self::RunOlder => {
+                ToolContract { repeat: RepeatRule::None, presentation: &[], ..Self::RunWorkflow.contract() }
+            }
             Self::Continue | Self::Skip => ToolContract {
                 version: 1,
                 effect: EffectClass::External,

@@ -24,7 +24,6 @@ pub struct StartToken {
     text: String,
 }
 
-
 impl StartToken {
     /// For the store's dispatch transaction alone.
     pub(super) fn committed(text: String) -> Self {

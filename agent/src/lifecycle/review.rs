@@ -237,7 +237,8 @@ mod tests {
         let nobody = ReviewCommand(vec!["/no/such/program".to_owned()]);
         let verdict = nobody.review(&too_large, &json!({}), &Canceled::default());
         assert_eq!(verdict, Verdict::None(Code::ReviewTooLarge));
-        let script = r#"if grep -q 'last line: drop table'; then echo '{"allow": false}'; else echo '{"allow": true}'; fi"#;
+        let script =
+            r#"if grep -q 'last line: drop table'; then echo '{"allow": false}'; else echo '{"allow": true}'; fi"#;
         let command = ReviewCommand(["/bin/sh", "-c", script].map(str::to_owned).to_vec());
         let long = json!({ "note": format!("{}last line: drop table", "x".repeat(60 << 10)) });
         assert_eq!(command.review(&long, &json!({}), &Canceled::default()), Verdict::Refuse);
@@ -258,7 +259,10 @@ mod tests {
         assert_eq!(count.after_approval(Trigger::Consecutive), Count { consecutive: 0, total: 20 });
         assert_eq!(count.after_approval(Trigger::Total), Count::default());
         let three = Count::default().after_refusal().after_refusal().after_refusal();
-        assert_eq!((three.fallback(), three.after_approval(Trigger::Consecutive).total), (Some(Trigger::Consecutive), 3));
+        assert_eq!(
+            (three.fallback(), three.after_approval(Trigger::Consecutive).total),
+            (Some(Trigger::Consecutive), 3)
+        );
         let broken = Count::default().after_refusal().after_refusal().after_allow().after_refusal();
         assert_eq!((broken.fallback(), broken.total), (None, 3));
     }

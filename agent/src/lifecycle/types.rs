@@ -181,7 +181,9 @@ impl Triple {
     pub const fn is_legal(self) -> bool {
         match (self.permission, self.execution, self.delivery) {
             (None | Some(Permission::Ask | Permission::Allow), None, Delivery::Pending) => true,
-            (None | Some(Permission::Deny), Some(Execution::NotStarted), delivery) => !matches!(delivery, Delivery::Pending),
+            (None | Some(Permission::Deny), Some(Execution::NotStarted), delivery) => {
+                !matches!(delivery, Delivery::Pending)
+            }
             (Some(Permission::Allow), Some(_), delivery) => !matches!(delivery, Delivery::Pending),
             _ => false,
         }
@@ -235,7 +237,9 @@ mod tests {
         let mut table = vec![("-", "-", "pending"), ("allow", "-", "pending"), ("ask", "-", "pending")];
         for delivery in ["recorded", "projected"] {
             table.extend([("-", "not_started", delivery), ("deny", "not_started", delivery)]);
-            table.extend(["not_started", "succeeded", "failed", "unknown"].map(|execution| ("allow", execution, delivery)));
+            table.extend(
+                ["not_started", "succeeded", "failed", "unknown"].map(|execution| ("allow", execution, delivery)),
+            );
         }
         legal.sort_unstable();
         table.sort_unstable();

@@ -18,8 +18,8 @@ use super::root::StoreRoot;
 use super::server::ServerId;
 use crate::contract::ids::{RequestId, RunId};
 use crate::contract::outcome::Mode;
-use crate::lifecycle::executor::StartToken;
 use crate::contract::sandbox::SandboxFacts;
+use crate::lifecycle::executor::StartToken;
 
 pub use desk::{Entered, Entry, enter};
 pub use older::{OlderState, Revocation};

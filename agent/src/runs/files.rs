@@ -169,12 +169,7 @@ impl Folder {
     }
 
     /// The same, with something to be done before the new content is seen.
-    pub fn write_watched(
-        &self,
-        name: &str,
-        bytes: &[u8],
-        before: impl FnOnce() -> io::Result<()>,
-    ) -> io::Result<()> {
+    pub fn write_watched(&self, name: &str, bytes: &[u8], before: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
         let temporary = self.temporary(name, bytes, true)?;
         let renamed = before().and_then(|()| Ok(renameat(&self.fd, &temporary, &self.fd, name)?));
         self.discard_unless(renamed, &temporary)?;

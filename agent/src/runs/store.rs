@@ -113,11 +113,7 @@ impl RunStore {
     }
 
     /// Writes a record, whole and durable, with something to be done before it is seen.
-    pub fn write_watched(
-        &self,
-        record: &RunRecord,
-        before: impl FnOnce() -> io::Result<()>,
-    ) -> Result<(), StoreError> {
+    pub fn write_watched(&self, record: &RunRecord, before: impl FnOnce() -> io::Result<()>) -> Result<(), StoreError> {
         let bytes = wire::to_bytes(record, &self.key).map_err(io::Error::from)?;
         Ok(self.root.records().write_watched(&record_name(&record.run_id), &bytes, before)?)
     }

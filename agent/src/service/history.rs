@@ -64,7 +64,9 @@ impl Core {
         let requests = self.store.root().requests();
         let mut history = History::default();
         match self.actions().request(hash)? {
-            Some((fingerprint, _, runs)) => runs.into_iter().for_each(|run_id| history.add(run_id, fingerprint.clone())),
+            Some((fingerprint, _, runs)) => {
+                runs.into_iter().for_each(|run_id| history.add(run_id, fingerprint.clone()))
+            }
             None => match index::read(requests, hash, Era::Ours, self.store.key())? {
                 EntryRead::Valid(entry) => {
                     entry.attempts.into_iter().for_each(|run_id| history.add(run_id, entry.fingerprint.clone()));

@@ -9,18 +9,19 @@ use super::settle::Ending;
 use crate::bridge::host::{Form, FormOutcome};
 use crate::contract::outcome::Mode;
 use crate::contract::reason::Reason;
+use crate::lifecycle::StoreFault;
 use crate::lifecycle::canonical;
+use crate::lifecycle::crash::{Point, pass};
 use crate::lifecycle::machine::{Authorized, Prepared, Waiting};
 use crate::lifecycle::review::{Reviewer, Trigger, Verdict};
 use crate::lifecycle::store::{Action, Identity, Kept, NewAction, Why};
 use crate::lifecycle::types::{Code, Permission};
-use crate::lifecycle::crash::{Point, pass};
-use crate::lifecycle::StoreFault;
 use crate::runs::StoreError;
 use crate::runs::key::Sealed;
 use crate::runs::lock::StripeGuard;
 
-const QUESTION: &str = "The reviewer on this computer has refused this run. Run it all the same? What it enters is checked as always.";
+const QUESTION: &str =
+    "The reviewer on this computer has refused this run. Run it all the same? What it enters is checked as always.";
 const TICK: &str = "Run it all the same";
 
 type Decided = Result<Authorized, Begun>;
@@ -134,12 +135,7 @@ impl Core {
         }
     }
 
-    fn denied(
-        &self,
-        held: &StripeGuard,
-        action: &Action,
-        code: Code,
-    ) -> Result<Decided, StoreError> {
+    fn denied(&self, held: &StripeGuard, action: &Action, code: Code) -> Result<Decided, StoreError> {
         let ending = Ending {
             code: Some(code),
             permission: Some(Permission::Deny),

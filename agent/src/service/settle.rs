@@ -28,8 +28,8 @@ use crate::lifecycle::types::{Code, Permission, Phase};
 use crate::runs::StoreError;
 use crate::runs::dispatch::{ExitFacts, FlowEnd, Keeper};
 use crate::runs::lock::StripeGuard;
-use crate::runs::record::{RecordRead, StoredResult};
 use crate::runs::record::owner::this_host;
+use crate::runs::record::{RecordRead, StoredResult};
 
 const RUN_ID_SHA256: &str = "run_id_sha256";
 const REPORT_SHA256: &str = "report_sha256";
@@ -129,7 +129,8 @@ impl Core {
                     tracing::warn!("a receipt doesn't hold against its digest; the run is told of as unreadable");
                     let code = Some(Code::ReceiptCorrupt);
                     let started = action.claimed;
-                    let ending = Ending { code, executor_started: started, ..Ending::not_started(Reason::ResultUnreadable) };
+                    let ending =
+                        Ending { code, executor_started: started, ..Ending::not_started(Reason::ResultUnreadable) };
                     self.revise(&action, revision, &ending)
                 }
                 None => match self.end_of(held, &action)? {

@@ -102,8 +102,7 @@ impl Core {
             OlderState::Claimed(Keeper::Gone) => Some(Ending::interrupted()),
             OlderState::Claimed(Keeper::Exited(facts)) => {
                 let run_dir = self.store.root().run_dir(&record.run_id);
-                let classified =
-                    classify::first(&record.run_id, &run_dir, &facts, || dispatch.printed(&record.run_id));
+                let classified = classify::first(&record.run_id, &run_dir, &facts, || dispatch.printed(&record.run_id));
                 Some(Ending::of(classified, &facts))
             }
         })

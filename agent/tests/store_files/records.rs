@@ -224,7 +224,8 @@ fn a_record_of_the_python_agent_is_valid_before_and_after_a_review_rewrites_it()
     file.as_object_mut().unwrap().remove("mac");
     assert!(Schema::RunRecord.check(&file).is_ok());
 
-    std::fs::write(world.store.root().records().path().join(format!("{}.json", another.run_id)), file.to_string()).unwrap();
+    std::fs::write(world.store.root().records().path().join(format!("{}.json", another.run_id)), file.to_string())
+        .unwrap();
     let RecordRead::Valid(read) = world.store.read(&another.run_id).unwrap() else { panic!("not believed") };
     world.store.actions().import(&import(&world, &read, Reason::PersonNeeded)).unwrap();
     let seen = world.action(&another.run_id);

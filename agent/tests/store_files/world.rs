@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use openadapt_agent::contract::ids::RunId;
 use openadapt_agent::contract::outcome::Mode;
-use openadapt_agent::runs::RunStore;
-use openadapt_agent::runs::clock::utc_now;
 use openadapt_agent::lifecycle::contracts::Tool;
 use openadapt_agent::lifecycle::machine::Ready;
 use openadapt_agent::lifecycle::store::{Dispatch, NewAction, Revalidation};
 use openadapt_agent::lifecycle::types::Origin as CameBy;
+use openadapt_agent::runs::RunStore;
+use openadapt_agent::runs::clock::utc_now;
 use openadapt_agent::runs::dispatch::{ExitFacts, Intent, Keeper, Order, Origin};
 use schemas::Schema;
 use serde_json::Value;

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use clap::Args;
 
+use super::setup_flow::real_flow_folder;
 use super::subject::SubjectArguments;
 use super::{Problem, Source, runtime};
 use crate::browser;
@@ -14,6 +15,7 @@ use crate::console::Printer;
 use crate::console::progress::Progress;
 use crate::evidence::Evidence;
 use crate::exit::Exit;
+use crate::real_flow::RealFlow;
 use crate::report::Folder;
 use crate::report::excerpt::judged;
 use crate::requirement::{Catalogue, Claims, Matrix};
@@ -21,6 +23,7 @@ use crate::run::events::{Event, Finished, REPORT_FORMAT, Reader, Started, Summar
 use crate::run::scheduler::{Options, run};
 use crate::run::smoke::{introduction, smoke};
 use crate::run::subject::Subject;
+use crate::scenario::model::World;
 use crate::scenario::select::select;
 use crate::scenario::{Scenario, ScenarioId};
 
@@ -57,6 +60,9 @@ struct How {
     /// What the program claims (claims.json); scenarios of other profiles are left out, and counted. [default: every profile]
     #[arg(long, value_name = "FILE")]
     claims: Option<PathBuf>,
+    /// Scenarios with the real Flow must run: where there is none, that is a failure.
+    #[arg(long)]
+    require_real_flow: bool,
     /// Scenarios with a real browser must run: where there is none, that is a failure.
     #[arg(long)]
     require_browser: bool,
@@ -144,33 +150,70 @@ impl How {
         Ok(exit_of(&outcome))
     }
 
-    /// Without a browser what needs one is set apart, to be told of; with --require-browser that is the end.
+    /// What needs something that isn't here is set apart, to be told of; where it is required, that is the end.
     fn within_reach(&self, selected: Vec<Scenario>) -> Result<(Vec<Scenario>, Unable), Problem> {
-        let Err(missing) = browser::find() else { return Ok((selected, Unable::default())) };
-        if self.require_browser {
-            let said = format!("a real browser is required, and {missing}");
-            return Err(Problem::new(Exit::SetUp, said, missing.hint()));
-        }
-        let (unable, selected): (Vec<Scenario>, Vec<Scenario>) =
-            selected.into_iter().partition(|scenario| scenario.world.browser);
-        if unable.is_empty() {
-            return Ok((selected, Unable::default()));
-        }
-        if selected.is_empty() {
-            let said = format!("{} scenarios were selected, and each needs a real browser: {missing}", unable.len());
-            return Err(Problem::new(Exit::SetUp, said, missing.hint()));
-        }
-        let why = Some(format!("They need a real browser, and {missing}. To change that: {}", missing.hint()));
-        let scenarios = unable.into_iter().map(|scenario| scenario.id).collect();
-        Ok((selected, Unable { scenarios, why }))
+        let mut unable = Unable::default();
+        let selected = match browser::find() {
+            Ok(_) => selected,
+            Err(missing) => {
+                let lack = Lack { what: "a real browser", why: missing.to_string(), hint: missing.hint().to_owned() };
+                unable.set_apart(selected, |world| world.browser, self.require_browser, lack)?
+            }
+        };
+        let selected = match RealFlow::find(&real_flow_folder()?) {
+            Some(_) => selected,
+            None => {
+                let why = "it isn't installed here".to_owned();
+                let lack = Lack { what: "the real Flow", why, hint: SET_UP_FLOW.to_owned() };
+                unable.set_apart(selected, |world| world.real_flow, self.require_real_flow, lack)?
+            }
+        };
+        Ok((selected, unable))
     }
 }
+
+const SET_UP_FLOW: &str = "`conformance setup-flow` installs it, or name one with OPENADAPT_FLOW";
 
 /// Scenarios that this machine can't run, and why.
 #[derive(Debug, Default)]
 struct Unable {
     scenarios: Vec<ScenarioId>,
     why: Option<String>,
+}
+
+/// What a machine lacks.
+struct Lack {
+    what: &'static str,
+    why: String,
+    hint: String,
+}
+
+impl Unable {
+    fn set_apart(
+        &mut self,
+        selected: Vec<Scenario>,
+        needs: impl Fn(&World) -> bool,
+        required: bool,
+        lack: Lack,
+    ) -> Result<Vec<Scenario>, Problem> {
+        let Lack { what, why, hint } = lack;
+        if required {
+            return Err(Problem::new(Exit::SetUp, format!("{what} is required, and {why}"), hint));
+        }
+        let (apart, selected): (Vec<Scenario>, Vec<Scenario>) =
+            selected.into_iter().partition(|scenario| needs(&scenario.world));
+        if apart.is_empty() {
+            return Ok(selected);
+        }
+        if selected.is_empty() {
+            let said = format!("{} scenarios were selected, and each needs {what}: {why}", apart.len());
+            return Err(Problem::new(Exit::SetUp, said, hint));
+        }
+        let said = format!("{} need {what}, and {why}. To change that: {hint}", apart.len());
+        self.why = Some(self.why.take().map_or(said.clone(), |before| format!("{before}\n{said}")));
+        self.scenarios.extend(apart.into_iter().map(|scenario| scenario.id));
+        Ok(selected)
+    }
 }
 
 /// What a run came to, as far as its exit code goes.

@@ -8,9 +8,11 @@ use std::process::Command;
 use clap::Args;
 
 use super::Problem;
+use super::setup_flow::real_flow_folder;
 use crate::browser;
 use crate::console::Printer;
 use crate::exit::Exit;
+use crate::real_flow::RealFlow;
 use crate::run::subject::{Subject, split};
 use crate::wire::server::absolute;
 
@@ -54,14 +56,15 @@ impl SubjectArguments {
         Ok(Subject {
             agent: words(self.agent.as_deref(), &beside, AGENT)?,
             flow: words(self.flow.as_deref(), &beside, FLOW)?,
+            real_flow: RealFlow::find(&real_flow_folder()?),
             browser,
         })
     }
 }
 
-/// The clinic alone, where cargo started this program.
-pub fn build_clinic(printer: Printer) -> Result<(), Problem> {
-    env::var_os("CARGO").map_or(Ok(()), |cargo| build(&cargo, &beside_this()?, &[CLINIC], printer))
+/// The workspace's own programs, where cargo started this one. All of them: fewer would have shared crates compiled again.
+pub fn build_programs(printer: Printer) -> Result<(), Problem> {
+    env::var_os("CARGO").map_or(Ok(()), |cargo| build(&cargo, &beside_this()?, &[AGENT, FLOW, CLINIC], &[], printer))
 }
 
 fn words(given: Option<&str>, beside: &Path, (_, binary): (&str, &str)) -> Result<Vec<String>, Problem> {

@@ -20,6 +20,7 @@ use super::{bundle, older, process};
 use crate::evidence::Step;
 use crate::evidence::files::SeenFile;
 use crate::leak::{Marks, marks};
+use crate::real_flow::RealFlow;
 use crate::scenario::Scenario;
 use crate::scenario::files::PlantedFile;
 use crate::scenario::model::{Bundle, Era, Mode, RunsFolder, ServerPlan};
@@ -168,6 +169,9 @@ impl<'a> World<'a> {
         if let Some(browser) = self.subject.browser.as_ref().filter(|_| self.scenario.world.browser) {
             env.extend(browser.variables());
         }
+        if let Some(flow) = self.real_flow() {
+            env.extend(flow.environment());
+        }
         env.extend(more.cloned().unwrap_or_default());
         env.into_iter().collect()
     }
@@ -199,9 +203,19 @@ impl<'a> World<'a> {
         Ok(words)
     }
 
+    /// Nothing in a world that plays with the stand-in.
+    fn real_flow(&self) -> Option<&RealFlow> {
+        self.subject.real_flow.as_ref().filter(|_| self.scenario.world.real_flow)
+    }
+
+    fn given_flow(&self) -> String {
+        let real = self.subject.real_flow_as_text().filter(|_| self.scenario.world.real_flow);
+        real.unwrap_or_else(|| self.subject.flow_as_text())
+    }
+
     fn flow_words(&self) -> Result<String, WorldError> {
         Ok(match self.scenario.world.flow_cli.as_str() {
-            "given" => self.subject.flow_as_text(),
+            "given" => self.given_flow(),
             "missing" => self.folders.world.join("no-such-program").display().to_string(),
             other => self.variables.borrow_mut().text(other)?,
         })
@@ -213,12 +227,19 @@ impl<'a> World<'a> {
         {
             let mut variables = self.variables.borrow_mut();
             variables.set("agent", Value::from(self.subject.agent_as_text()));
-            variables.set("flow", Value::from(self.subject.flow_as_text()));
+            variables.set("flow", Value::from(self.given_flow()));
+            let python = self.real_flow().and_then(|flow| flow.python.clone());
+            variables.set("flow_python", python.map_or(Value::Null, |python| python.display().to_string().into()));
+            let recorded = self.real_flow().and_then(|flow| flow.bundle.clone());
             variables.set("mockmed", Value::from(super::clinic::program()?.display().to_string()));
             for written in world.bundles() {
                 let mut wanted: Bundle = variables.resolve(&written)?;
-                fill_with_canaries(&mut wanted, &mut variables.marks);
-                let written = bundle::write(&self.folders.bundles, &wanted)?;
+                let written = if wanted.recorded {
+                    bundle::copy(&self.folders.bundles, &wanted, recorded.as_deref())?
+                } else {
+                    fill_with_canaries(&mut wanted, &mut variables.marks);
+                    bundle::write(&self.folders.bundles, &wanted)?
+                };
                 if let Some(id) = written.public_id {
                     variables.set(&format!("workflow:{}", written.dir), id.into());
                 }

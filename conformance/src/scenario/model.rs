@@ -50,6 +50,8 @@ pub struct World {
     pub bundle: Option<Vec<Bundle>>,
     /// A made-up clinic runs beside the servers; `$clinic` is its address, `$world/clinic.jsonl` its journal.
     pub clinic: bool,
+    /// Flow is the real one, set up by `conformance setup-flow`. Without it the scenario can't be run.
+    pub real_flow: bool,
     /// Somebody else has written one row about the first patient.
     pub clinic_seeded: bool,
     /// Its processes are told of a real browser. Without one the scenario can't be run.
@@ -144,6 +146,9 @@ pub struct Bundle {
     #[serde(default)]
     pub manifest: Manifest,
     pub fault: Option<BundleFault>,
+    /// The one that the real Flow recorded on the clinic, instead of one that the judge writes.
+    #[serde(default)]
+    pub recorded: bool,
 }
 
 /// `false` for none, or the card's keys.
@@ -294,6 +299,7 @@ impl Bundle {
             extra: BTreeMap::new(),
             manifest: Manifest::Sound,
             fault: None,
+            recorded: false,
         }
     }
 }
@@ -307,6 +313,7 @@ impl Default for World {
             servers: 1,
             server: ServerPlan::default(),
             clinic: false,
+            real_flow: false,
             clinic_seeded: false,
             browser: false,
             bundle: None,

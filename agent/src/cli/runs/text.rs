@@ -46,7 +46,8 @@ impl Told {
     pub fn to_object(&self, show_request_id: bool) -> Map<String, Value> {
         let (reason, facts) = (self.reason(), LifecycleFacts::of(&self.action, self.newest()));
         let row = reason.row();
-        let receipts: Vec<Value> = self.receipts.iter().map(|(receipt, digest)| receipt_object(receipt, digest)).collect();
+        let receipts: Vec<Value> =
+            self.receipts.iter().map(|(receipt, digest)| receipt_object(receipt, digest)).collect();
         let mut object = Map::new();
         let mut put = |key: &str, value: Value| object.insert(key.to_owned(), value);
         put("run_id", self.action.run_id().as_str().into());
@@ -98,7 +99,13 @@ impl Told {
         for (receipt, digest) in &self.receipts {
             say(match receipt {
                 ReceiptRead::Valid(receipt) => {
-                    format!("  {}  {}  {}  {}", receipt.revision, receipt.recorded_at, receipt.result.word(), short(digest))
+                    format!(
+                        "  {}  {}  {}  {}",
+                        receipt.revision,
+                        receipt.recorded_at,
+                        receipt.result.word(),
+                        short(digest)
+                    )
                 }
                 ReceiptRead::Corrupt { revision } => format!("  {revision}  can't be believed  {}", short(digest)),
             });
@@ -175,14 +182,7 @@ fn receipt_object(receipt: &ReceiptRead, digest: &str) -> Value {
 }
 
 fn event_line(event: &EventRow) -> String {
-    let words = [
-        &event.permission,
-        &event.execution,
-        &event.reason,
-        &event.code,
-        &event.executor,
-        &event.status,
-    ];
+    let words = [&event.permission, &event.execution, &event.reason, &event.code, &event.executor, &event.status];
     let words: Vec<&str> = words.into_iter().filter_map(|word| word.as_deref()).collect();
     format!("{}  {}  {}", event.at, event.event, words.join(" ")).trim_end().to_owned()
 }

@@ -231,8 +231,9 @@ impl Store {
     /// Whether no question about an action is open any more, and no approval of it is good.
     pub fn wait_is_over(&self, action: &Action) -> Result<bool, StoreFault> {
         let connection = self.reading();
-        let mut statement =
-            connection.prepare_cached("SELECT 1 FROM waits WHERE action_id = ?1 AND status IN ('open', 'approved') AND expires_at > ?2")?;
+        let mut statement = connection.prepare_cached(
+            "SELECT 1 FROM waits WHERE action_id = ?1 AND status IN ('open', 'approved') AND expires_at > ?2",
+        )?;
         Ok(!statement.exists(params![action.binding.action_id.as_str(), utc_now()])?)
     }
 
@@ -273,7 +274,8 @@ pub(super) fn spend_wait(transaction: &Transaction<'_>, action: &Action) -> Resu
         .query_row([id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
         .optional()?;
     let Some((wait, trigger, epoch)) = open else { return Ok(()) };
-    transaction.execute("UPDATE waits SET status = 'consumed', consumed_by = ?1 WHERE wait_id = ?2", params![id, wait])?;
+    transaction
+        .execute("UPDATE waits SET status = 'consumed', consumed_by = ?1 WHERE wait_id = ?2", params![id, wait])?;
     if let (Some(trigger), Some(epoch)) = (Trigger::parse(&trigger), epoch) {
         let count = count_of(transaction, &epoch)?.after_approval(trigger);
         set_count(transaction, &epoch, action.binding.policy_version, count)?;
@@ -284,18 +286,16 @@ pub(super) fn spend_wait(transaction: &Transaction<'_>, action: &Action) -> Resu
 fn kept(connection: &rusqlite::Connection, operation_id: &str) -> Result<Option<Kept>, StoreFault> {
     let mut statement =
         connection.prepare_cached("SELECT verdict = 'allow', fallback FROM review_verdicts WHERE operation_id = ?1")?;
-    let row = statement
-        .query_row([operation_id], |row| Ok((row.get(0)?, row.get::<_, Option<String>>(1)?)))
-        .optional()?;
+    let row =
+        statement.query_row([operation_id], |row| Ok((row.get(0)?, row.get::<_, Option<String>>(1)?))).optional()?;
     Ok(row.map(|(allowed, fallback)| Kept { allowed, fallback: fallback.as_deref().and_then(Trigger::parse) }))
 }
 
 fn count_of(transaction: &Transaction<'_>, epoch: &str) -> Result<Count, StoreFault> {
     let mut statement =
         transaction.prepare_cached("SELECT consecutive, total FROM review_counters WHERE epoch = ?1")?;
-    let count = statement
-        .query_row([epoch], |row| Ok(Count { consecutive: row.get(0)?, total: row.get(1)? }))
-        .optional()?;
+    let count =
+        statement.query_row([epoch], |row| Ok(Count { consecutive: row.get(0)?, total: row.get(1)? })).optional()?;
     Ok(count.unwrap_or_default())
 }
 

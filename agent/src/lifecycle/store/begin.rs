@@ -71,7 +71,9 @@ impl Store {
             let event = Event { policy_version: Some(new.policy_version), ..Event::of(EventKind::Prepared) };
             event.write(transaction, &action.binding.action_id)?;
             match decided {
-                Some(permission) => decided_event(&action, permission, None).write(transaction, &action.binding.action_id),
+                Some(permission) => {
+                    decided_event(&action, permission, None).write(transaction, &action.binding.action_id)
+                }
                 None => Ok(()),
             }
         })?;
@@ -196,7 +198,12 @@ pub(super) fn advance(transaction: &Transaction<'_>, action: &Action, set: &str)
     advance_with(transaction, action, set, None)
 }
 
-fn advance_with(transaction: &Transaction<'_>, action: &Action, set: &str, extra: Option<&str>) -> Result<(), StoreFault> {
+fn advance_with(
+    transaction: &Transaction<'_>,
+    action: &Action,
+    set: &str,
+    extra: Option<&str>,
+) -> Result<(), StoreFault> {
     let binding = &action.binding;
     let sql = format!(
         "UPDATE actions SET version = version + 1, {set} WHERE action_id = ?1 AND version = ?2 AND owner_id IS ?3 AND generation = ?4 \

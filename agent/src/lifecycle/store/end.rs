@@ -181,19 +181,28 @@ impl Store {
 }
 
 /// A request to an executor begins: written before the executor is.
-pub(super) fn begin_request(transaction: &Transaction<'_>, action: &ActionId, executor: Executor) -> Result<ExecutorRequestId, StoreFault> {
+pub(super) fn begin_request(
+    transaction: &Transaction<'_>,
+    action: &ActionId,
+    executor: Executor,
+) -> Result<ExecutorRequestId, StoreFault> {
     let id = ExecutorRequestId::random();
     transaction.execute(
         "INSERT INTO executor_requests VALUES (?1, ?2, ?3, ?4, NULL, NULL)",
         params![id.as_str(), action.as_str(), executor.as_str(), utc_now()],
     )?;
-    let started = Event { executor: Some(executor), request: Some(id.clone()), ..Event::of(EventKind::ExecutorStarted) };
+    let started =
+        Event { executor: Some(executor), request: Some(id.clone()), ..Event::of(EventKind::ExecutorStarted) };
     started.write(transaction, action)?;
     Ok(id)
 }
 
 /// Ends every request of an action that is still open, once.
-pub(super) fn end_requests(transaction: &Transaction<'_>, action: &ActionId, status: ExecutorStatus) -> Result<(), StoreFault> {
+pub(super) fn end_requests(
+    transaction: &Transaction<'_>,
+    action: &ActionId,
+    status: ExecutorStatus,
+) -> Result<(), StoreFault> {
     let mut statement = transaction.prepare_cached(
         "UPDATE executor_requests SET status = ?2, completed_at = ?3 WHERE action_id = ?1 AND status IS NULL RETURNING request_id, executor",
     )?;
@@ -213,7 +222,8 @@ pub(super) fn end_requests(transaction: &Transaction<'_>, action: &ActionId, sta
 }
 
 fn read_reason(transaction: &Transaction<'_>, action: &ActionId) -> Result<Option<String>, StoreFault> {
-    let mut statement = transaction.prepare_cached("SELECT reason FROM receipts WHERE action_id = ?1 AND revision = 1")?;
+    let mut statement =
+        transaction.prepare_cached("SELECT reason FROM receipts WHERE action_id = ?1 AND revision = 1")?;
     Ok(statement.query_row([action.as_str()], |row| row.get(0)).optional()?)
 }
 

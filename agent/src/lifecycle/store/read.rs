@@ -112,9 +112,8 @@ impl Store {
         let hash = hash.hex(Era::Ours);
         let mut statement =
             connection.prepare_cached("SELECT fingerprint, workflow FROM requests WHERE request_hash = ?1")?;
-        let cursor = statement
-            .query_row([&hash], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)))
-            .optional()?;
+        let cursor =
+            statement.query_row([&hash], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?))).optional()?;
         let Some((fingerprint, workflow)) = cursor else { return Ok(None) };
         let mut statement = connection.prepare_cached(
             "SELECT execution_id FROM actions WHERE request_hash = ?1 AND reserved_at IS NOT NULL ORDER BY attempt, rowid",

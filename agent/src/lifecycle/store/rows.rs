@@ -63,7 +63,9 @@ pub struct Known {
 pub enum ReceiptRead {
     Valid(Box<Receipt>),
     /// Its digest or its binding doesn't hold. Only its place is known.
-    Corrupt { revision: i64 },
+    Corrupt {
+        revision: i64,
+    },
 }
 
 /// The sealed result of an action.

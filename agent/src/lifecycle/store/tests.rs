@@ -63,7 +63,8 @@ fn a_refusal_is_a_whole_decision_without_a_dispatch() {
     let world = World::new();
     let new = NewAction { attempt: None, ..world.new_action("abcd", 1) };
     let prepared = world.store.actions().prepare(&new).unwrap();
-    let refused = Sealing { permission: Some(Permission::Deny), ..sealing(prepared.action(), Reason::RetryLimit, false) };
+    let refused =
+        Sealing { permission: Some(Permission::Deny), ..sealing(prepared.action(), Reason::RetryLimit, false) };
     world.store.actions().record(prepared.action(), &refused).unwrap();
     assert_eq!(world.events(prepared.action()), ["action.prepared", "permission.decided", "receipt.recorded"]);
     let action = world.found(&new.run_id);
@@ -178,7 +179,11 @@ fn what_changed_between_the_decision_and_the_dispatch_stops_it() {
     assert_eq!(dispatch("", "another"), Some(Code::PermissionStale));
     assert_eq!(dispatch("INSERT INTO controls VALUES (1, '*', 1, 'x')", "c"), Some(Code::PermissionStale));
     for column in ["call_id", "args_digest"] {
-        assert_eq!(dispatch(&format!("UPDATE actions SET {column} = 'x'"), "c"), Some(Code::BindingMismatch), "{column}");
+        assert_eq!(
+            dispatch(&format!("UPDATE actions SET {column} = 'x'"), "c"),
+            Some(Code::BindingMismatch),
+            "{column}"
+        );
     }
     assert_eq!(dispatch("UPDATE actions SET generation = 2", "c"), Some(Code::BindingMismatch));
 }
@@ -200,18 +205,19 @@ fn a_revoked_intent_cant_be_claimed_and_a_claimed_one_cant_be_revoked() {
 fn events_have_no_gap_and_failures_no_seventeenth() {
     let world = World::new();
     let action = world.sealed(Reason::SavedAndChecked);
-    let gap = format!("INSERT INTO events (action_id, seq, at, event) VALUES ('{}', 99, '', '')", action.binding.action_id);
+    let gap =
+        format!("INSERT INTO events (action_id, seq, at, event) VALUES ('{}', 99, '', '')", action.binding.action_id);
     assert!(world.sqlite().execute(&gap, []).is_err());
-    let failure = |key: usize| {
-        world.sqlite().execute("INSERT INTO failures VALUES ('s', ?1, 1, 1)", [key.to_string()]).is_ok()
-    };
+    let failure =
+        |key: usize| world.sqlite().execute("INSERT INTO failures VALUES ('s', ?1, 1, 1)", [key.to_string()]).is_ok();
     assert_eq!((0..20).filter(|key| failure(*key)).count(), 16);
 }
 
 #[test]
 fn equal_policies_have_one_version_and_later_ones_a_higher_one() {
     let world = World::new();
-    let version = |digest| world.store.actions().policy_version(digest, 0, crate::contract::outcome::Mode::Production).unwrap();
+    let version =
+        |digest| world.store.actions().policy_version(digest, 0, crate::contract::outcome::Mode::Production).unwrap();
     let (first, second) = (version("one"), version("two"));
     assert!(first < second);
     let another = world.another();

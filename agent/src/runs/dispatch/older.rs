@@ -42,7 +42,9 @@ impl Dispatch<'_> {
         Ok(match read_claim(&folder, run_id)? {
             Taken::Revoked => OlderState::Revoked,
             // A keeper that has entered may have claimed it in a store that was lost since.
-            Taken::NotYet if folder.has(LOCK)? || folder.has(EXIT)? => OlderState::Claimed(self.older_keeper(&folder, run_id)?),
+            Taken::NotYet if folder.has(LOCK)? || folder.has(EXIT)? => {
+                OlderState::Claimed(self.older_keeper(&folder, run_id)?)
+            }
             Taken::NotYet => OlderState::Unclaimed,
             Taken::ByKeeper => OlderState::Claimed(self.older_keeper(&folder, run_id)?),
         })

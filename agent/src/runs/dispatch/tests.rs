@@ -221,7 +221,9 @@ mod older {
     fn a_claim_that_isnt_a_revocation_of_this_run_counts_as_a_keepers() {
         let keepers = json!({"schema": "openadapt-agent.claim/v1", "run_id": "run-a", "by": "keeper", "token": "0".repeat(32), "pid": 1});
         let anothers = json!({"schema": "openadapt-agent.claim/v1", "run_id": "run-b", "by": "revoked", "server": "x"});
-        for text in ["", "{}", "{\"by\": \"revoked\"}", &"x".repeat(2 << 20), &keepers.to_string(), &anothers.to_string()] {
+        for text in
+            ["", "{}", "{\"by\": \"revoked\"}", &"x".repeat(2 << 20), &keepers.to_string(), &anothers.to_string()]
+        {
             let (world, run_id) = (World::new(), RunId::random());
             claim(&world, &run_id, text);
             assert_eq!(world.dispatch().older_state(&run_id).unwrap(), OlderState::Claimed(Keeper::Gone), "{text:.30}");
