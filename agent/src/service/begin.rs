@@ -144,7 +144,7 @@ impl Core {
         ending: Ending,
         policy: &InForce,
     ) -> Result<Begun, StoreError> {
-        let prepared = self.actions().prepare(&NewAction {
+        let draft = self.actions().draft(&NewAction {
             run_id: RunId::random(),
             tool: Tool::RunWorkflow,
             origin: Origin::McpAgent,
@@ -157,7 +157,7 @@ impl Core {
             attempt: None,
         })?;
         let permission = permission_of_refusal(ending.reason);
-        self.close(None, prepared.action(), Ending { permission, ..ending })
+        self.refuse_and_tell(&draft, &Ending { permission, ..ending }).map(|result| Begun::Answer(Box::new(result)))
     }
 
     /// Seals an action that comes to nothing, and answers with it.

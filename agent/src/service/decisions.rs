@@ -14,7 +14,7 @@ use crate::lifecycle::canonical::{self, decision_operation};
 use crate::lifecycle::contracts::{Executor, RepeatRule, Tool};
 use crate::lifecycle::executor::{ExecutorStatus, StartToken};
 use crate::lifecycle::failures::Repeat;
-use crate::lifecycle::machine::{Authorized, Ready, Waiting};
+use crate::lifecycle::machine::{Authorized, Ready};
 use crate::lifecycle::policy::InForce;
 use crate::lifecycle::sealed::{DecisionEnd, SealedResult};
 use crate::lifecycle::store::{Action, Dispatch, Identity, NewAction, ReceiptRead, Revalidation, Sealing, Why};
@@ -46,12 +46,12 @@ pub struct Handed {
 impl Core {
     pub fn decision_called(&self, request: &DecisionRequest) -> Result<Called, StoreError> {
         let (policy, identity) = (self.in_force()?, self.identity_of(request));
-        if let Some(action) = self.actions().approved(&identity)? {
+        if let Some(action) = self.actions().approved(&identity)?
+            && !self.is_owner_alive(&action)?
+            && !self.is_elsewhere(&action)?
+        {
             let authorized = self.actions().resumed(&action)?;
             return Ok(Called::Approved(Approved { authorized, policy }));
-        }
-        if self.actions().waiting(&identity)?.is_some() {
-            return Ok(Called::Ask);
         }
         let prepared = self.actions().prepare(&self.new_decision(request, &policy))?;
         if self.is_suppressed(request, &policy)? {
@@ -65,8 +65,9 @@ impl Core {
     /// Nothing of it can be decided now: a whole decision, without a question.
     pub fn decision_refused(&self, request: &DecisionRequest) -> Result<(), StoreError> {
         let policy = self.in_force()?;
-        let prepared = self.actions().prepare(&self.new_decision(request, &policy))?;
-        self.seal_decision(prepared.action(), request, DecisionEnd::NotOffered, None, Map::new())
+        let draft = self.actions().draft(&self.new_decision(request, &policy))?;
+        self.actions().refuse(&draft, &sealing(DecisionEnd::NotOffered, false, named(request, Map::new())))?;
+        self.finish_decision(draft.run_id(), None)
     }
 
     /// What a person answered. `None` where that isn't a yes, or nobody is asked any more.
@@ -76,8 +77,8 @@ impl Core {
         given: FormOutcome,
     ) -> Result<Option<Approved>, StoreError> {
         let policy = self.in_force()?;
-        let Some(waiting) = self.actions().waiting(&self.identity_of(request))? else { return Ok(None) };
-        let waiting = Waiting::of(self.actions().take(waiting.action())?);
+        // Each call that asks has a question of its own, and each answer closes one.
+        let Some(waiting) = self.actions().asked_here(&self.identity_of(request))? else { return Ok(None) };
         let (end, expired) = match given {
             FormOutcome::Confirmed => {
                 let authorized = self.actions().approve(waiting)?;
@@ -150,11 +151,9 @@ impl Core {
         request: &DecisionRequest,
         end: DecisionEnd,
         repeat: Option<&Repeat>,
-        mut document: Map<String, Value>,
+        document: Map<String, Value>,
     ) -> Result<(), StoreError> {
-        document.insert("attention_id".to_owned(), request.attention_id.as_str().into());
-        document.insert("action".to_owned(), request.action.as_str().into());
-        self.actions().record(action, &sealing(end, action.claimed, document))?;
+        self.actions().record(action, &sealing(end, action.claimed, named(request, document)))?;
         self.finish_decision(action.run_id(), repeat)
     }
 
@@ -243,6 +242,12 @@ const fn tool_of(action: Decided) -> Tool {
         Decided::Teach => Tool::Teach,
         Decided::Escalate => Tool::Escalate,
     }
+}
+
+fn named(request: &DecisionRequest, mut document: Map<String, Value>) -> Map<String, Value> {
+    document.insert("attention_id".to_owned(), request.attention_id.as_str().into());
+    document.insert("action".to_owned(), request.action.as_str().into());
+    document
 }
 
 fn sealing(end: DecisionEnd, started: bool, document: Map<String, Value>) -> Sealing {

@@ -337,6 +337,15 @@ impl Core {
         }
     }
 
+    /// A refusal of this call, sealed as a whole.
+    pub(super) fn refuse_and_tell(&self, draft: &Action, ending: &Ending) -> Result<RunResult, StoreError> {
+        self.actions().refuse(draft, &self.sealing(draft, ending)?)?;
+        match self.settled(None, draft.run_id())? {
+            View::Ended(result) => Ok(RunResult::clone(&result)),
+            _ => Err(StoreFault::StaleOwner.into()),
+        }
+    }
+
     /// Checkpoint and projection, under the stripe, so that an older copy never comes after a newer one. A step that fails changes
     /// nothing of the result and is tried again at the next look.
     fn finish(&self, held: Option<&StripeGuard>, seen: &Action) -> Action {

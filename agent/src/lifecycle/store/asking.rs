@@ -173,22 +173,32 @@ impl Store {
 
     /// The newest action of this identity about which a person is being asked.
     pub fn waiting(&self, identity: &Identity) -> Result<Option<Waiting>, StoreFault> {
-        Ok(self.of_wait(identity, "open")?.map(Waiting))
+        Ok(self.of_wait(identity, "open", None)?.map(Waiting))
+    }
+
+    /// One that this server itself is asking about.
+    pub fn asked_here(&self, identity: &Identity) -> Result<Option<Waiting>, StoreFault> {
+        Ok(self.of_wait(identity, "open", Some(&self.owner()?))?.map(Waiting))
     }
 
     /// An action of this identity that a person has approved, and that was never dispatched. It may go on without asking again.
     pub fn approved(&self, identity: &Identity) -> Result<Option<Action>, StoreFault> {
-        self.of_wait(identity, "approved")
+        self.of_wait(identity, "approved", None)
     }
 
-    fn of_wait(&self, identity: &Identity, status: &str) -> Result<Option<Action>, StoreFault> {
+    fn of_wait(
+        &self,
+        identity: &Identity,
+        status: &str,
+        owner: Option<&str>,
+    ) -> Result<Option<Action>, StoreFault> {
         let found: Option<String> = self
             .reading()
             .prepare_cached(
                 "SELECT execution_id FROM waits JOIN actions USING (action_id) WHERE identity = ?1 AND account = ?2 AND status = ?3 \
-                 AND expires_at > ?4 AND execution IS NULL ORDER BY opened_at DESC LIMIT 1",
+                 AND expires_at > ?4 AND execution IS NULL AND (?5 IS NULL OR owner_id = ?5) ORDER BY opened_at DESC LIMIT 1",
             )?
-            .query_row(params![identity.digest, identity.account, status, utc_now()], |row| row.get(0))
+            .query_row(params![identity.digest, identity.account, status, utc_now(), owner], |row| row.get(0))
             .optional()?;
         let Some(run_id) = found.and_then(|run_id| RunId::parse(&run_id).ok()) else { return Ok(None) };
         Ok(self.find(&run_id)?.map(|known| known.action))

@@ -67,9 +67,7 @@ impl Store {
         pass(Point::PrepareBefore)?;
         let action = self.new_action(new, decided)?;
         self.write(|transaction| {
-            insert(transaction, &action)?;
-            let event = Event { policy_version: Some(new.policy_version), ..Event::of(EventKind::Prepared) };
-            event.write(transaction, &action.binding.action_id)?;
+            enter(transaction, &action)?;
             match decided {
                 Some(permission) => {
                     decided_event(&action, permission, None).write(transaction, &action.binding.action_id)
@@ -79,6 +77,11 @@ impl Store {
         })?;
         pass(Point::PrepareAfter)?;
         Ok(action)
+    }
+
+    /// An action that nothing can come of but a receipt: not written down before that.
+    pub fn draft(&self, new: &NewAction) -> Result<Action, StoreFault> {
+        self.new_action(new, None)
     }
 
     fn new_action(&self, new: &NewAction, decided: Option<Permission>) -> Result<Action, StoreFault> {
@@ -129,10 +132,11 @@ impl Store {
         Ok(Authorized(action))
     }
 
-    /// From now on it counts as an attempt at its request. The ledger has its key already.
+    /// From now on it counts as an attempt at its request. The ledger has its key already, so this is found out again when it is lost
+    /// with the power.
     pub fn reserve(&self, authorized: Authorized) -> Result<Reserved, StoreFault> {
         let Authorized(mut action) = authorized;
-        self.write(|transaction| {
+        self.write_lightly(|transaction| {
             advance(transaction, &action, "phase = 'reserved', reserved_at = ?5")?;
             count(transaction, &action)?;
             Event::of(EventKind::Reserved).write(transaction, &action.binding.action_id)
@@ -237,6 +241,13 @@ pub(super) fn count(transaction: &Transaction<'_>, action: &Action) -> Result<()
         attempt.attempt.number().min(5),
     ])?;
     Ok(())
+}
+
+/// Writes an action and that it was prepared.
+pub(super) fn enter(transaction: &Transaction<'_>, action: &Action) -> Result<(), StoreFault> {
+    insert(transaction, action)?;
+    let prepared = Event { policy_version: Some(action.binding.policy_version), ..Event::of(EventKind::Prepared) };
+    prepared.write(transaction, &action.binding.action_id)
 }
 
 pub(super) fn insert(transaction: &Transaction<'_>, action: &Action) -> Result<(), StoreFault> {

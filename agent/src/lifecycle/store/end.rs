@@ -3,7 +3,7 @@
 use rusqlite::{OptionalExtension, Transaction, params};
 use serde_json::{Map, Value};
 
-use super::begin::{advance, count, decided_event};
+use super::begin::{advance, count, decided_event, enter};
 use super::rows::{Action, Receipt};
 use super::{Store, StoreFault};
 use crate::contract::ids::RunId;
@@ -69,6 +69,23 @@ impl Store {
             self.seal(transaction, action, sealing, 1, &me)?;
             Ok(true)
         })
+    }
+
+    /// A refusal, whole: prepared, decided and sealed in one transaction, because nothing can have been started in between.
+    pub fn refuse(&self, draft: &Action, sealing: &Sealing) -> Result<(), StoreFault> {
+        pass(Point::PrepareBefore)?;
+        pass(Point::RecordBefore)?;
+        let me = self.owner()?;
+        self.write(|transaction| {
+            enter(transaction, draft)?;
+            if let Some(permission) = sealing.permission {
+                decided_event(draft, permission, sealing.code).write(transaction, &draft.binding.action_id)?;
+            }
+            self.seal(transaction, draft, sealing, 1, &me)?;
+            pass(Point::RecordInTx)?;
+            Ok(())
+        })?;
+        Ok(pass(Point::RecordAfter)?)
     }
 
     /// Commits the receipt. From here on the result is known, whatever becomes of the rest. Who comes second with the same content
@@ -147,10 +164,10 @@ impl Store {
         recorded.write(transaction, id)
     }
 
-    /// What the request's next call is judged by.
+    /// What the request's next call is judged by. Lost with the power, it is made again from the receipt.
     pub fn checkpoint(&self, action: &Action, repeat: Option<&Repeat>) -> Result<(), StoreFault> {
         pass(Point::CheckpointBefore)?;
-        self.write(|transaction| {
+        self.write_lightly(|transaction| {
             if let Some(repeat) = repeat {
                 failures::note(transaction, repeat)?;
             }

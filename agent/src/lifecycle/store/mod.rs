@@ -149,6 +149,8 @@ const FILE: &str = "lifecycle.sqlite";
 const LOG: &str = "lifecycle.sqlite-wal";
 const LOCK: &str = "lifecycle.lock";
 const VERSION: i64 = 1;
+/// About a megabyte: what is in the log is read again by whoever opens the store.
+const LOG_PAGES: i64 = 256;
 const BUSY: Duration = Duration::from_millis(10_000);
 
 fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, StoreFault> {
@@ -168,6 +170,7 @@ fn settled(connection: Connection) -> Result<Connection, StoreFault> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "foreign_keys", true)?;
+    connection.pragma_update(None, "wal_autocheckpoint", LOG_PAGES)?;
     Ok(connection)
 }
 

@@ -62,11 +62,10 @@ fn an_action_that_is_run_tells_its_events_in_the_order_of_the_grammar() {
 fn a_refusal_is_a_whole_decision_without_a_dispatch() {
     let world = World::new();
     let new = NewAction { attempt: None, ..world.new_action("abcd", 1) };
-    let prepared = world.store.actions().prepare(&new).unwrap();
-    let refused =
-        Sealing { permission: Some(Permission::Deny), ..sealing(prepared.action(), Reason::RetryLimit, false) };
-    world.store.actions().record(prepared.action(), &refused).unwrap();
-    assert_eq!(world.events(prepared.action()), ["action.prepared", "permission.decided", "receipt.recorded"]);
+    let draft = world.store.actions().draft(&new).unwrap();
+    let refused = Sealing { permission: Some(Permission::Deny), ..sealing(&draft, Reason::RetryLimit, false) };
+    world.store.actions().refuse(&draft, &refused).unwrap();
+    assert_eq!(world.events(&draft), ["action.prepared", "permission.decided", "receipt.recorded"]);
     let action = world.found(&new.run_id);
     assert_eq!((action.execution, action.dispatched), (Some(Execution::NotStarted), false));
 }
