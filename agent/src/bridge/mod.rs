@@ -13,10 +13,10 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use crate::cli::ServeOptions;
+use crate::cli::{ServeOptions, WorkflowSource};
 use crate::contract::outcome::Mode;
 use crate::refusal::Refusal;
-use crate::service::{RunFault, Service};
+use crate::service::{Ran, RunFault, Service};
 use arguments::{GetRunArguments, RunWorkflowArguments, nothing_more};
 use attention::Attention;
 use host::{AnswerFuture, CallContext, ClientTraits, ToolAnswer, ToolHost, ToolSpec};
@@ -29,6 +29,8 @@ const INSTRUCTIONS: &str = "OpenAdapt enters data in an app on this computer and
     nothing, and safe_to_retry says whether to call again. While the outcome is running, call get_run. Tell the user what_happened, and \
     call nothing but done a success.";
 const READ_ONLY_INSTRUCTIONS: &str = " This server only lists workflows and reads runs; it starts none.";
+const SANDBOX_INSTRUCTIONS: &str = " This is a sandbox: one made-up workflow on a made-up app, to try every outcome. No real record is \
+    touched; say so when you tell the user what happened.";
 const ATTENTION_INSTRUCTIONS: &str = " list_needs_attention tells which runs wait for a person.";
 const OLDER_INSTRUCTIONS: &str = " get_workflow, get_run_report and the run_ tools of single workflows are older: use run_workflow and \
     get_run instead. An older run tool takes no request_id, so calling it again can write twice.";
@@ -37,14 +39,35 @@ const DECISION_INSTRUCTIONS: &str = " The decision tools ask the person at the c
 /// The bridge: registration and dispatch.
 pub struct Bridge {
     service: Arc<Service>,
+    /// A sandbox has none.
+    of_bundles: Option<OfBundles>,
+}
+
+/// The tools that only a server of bundles has.
+struct OfBundles {
     attention: Attention,
     older: OlderTools,
 }
 
 impl Bridge {
     pub fn open(service: Arc<Service>, options: &ServeOptions) -> Result<Self, Refusal> {
-        let attention = Attention::open(Arc::clone(&service), options)?;
-        Ok(Self { attention, older: OlderTools::new(Arc::clone(&service)), service })
+        let of_bundles = match options.workflows {
+            WorkflowSource::Sandbox(_) => None,
+            WorkflowSource::Bundles { .. } => Some(OfBundles {
+                attention: Attention::open(Arc::clone(&service), options)?,
+                older: OlderTools::new(Arc::clone(&service)),
+            }),
+        };
+        Ok(Self { of_bundles, service })
+    }
+
+    /// `None` for a tool that a server of bundles doesn't have, and for every tool of them in a sandbox.
+    async fn of_bundles(&self, name: &str, arguments: Map<String, Value>, cx: CallContext) -> Option<ToolAnswer> {
+        let OfBundles { attention, older } = self.of_bundles.as_ref()?;
+        match older::is_older(name) {
+            true => older.call(name, arguments, cx, attention).await,
+            false => attention.call(name, arguments, cx).await,
+        }
     }
 
     async fn dispatch(&self, name: &str, arguments: Map<String, Value>, cx: CallContext) -> ToolAnswer {
@@ -55,11 +78,14 @@ impl Bridge {
             },
             // Answered by a read-only server, too: a client that holds an older list learns that nothing was started.
             tools::RUN_WORKFLOW => match RunWorkflowArguments::parse(arguments) {
-                Ok(arguments) => match self.service.run_workflow(arguments).await {
-                    Ok(result) => ToolAnswer::Object(result.to_object()),
-                    Err(fault @ RunFault::NotStarted(_)) => refused_for(&fault, tools::RUN_NOT_STARTED),
-                    Err(fault @ RunFault::NotKnown(_)) => refused_for(&fault, tools::RUN_NOT_KNOWN),
-                },
+                Ok(arguments) => {
+                    match self.service.run_workflow(arguments, cx.client.form_elicitation, cx.answer).await {
+                        Ok(Ran::Result(result)) => ToolAnswer::Object(result.to_object()),
+                        Ok(Ran::Ask(form)) => ToolAnswer::Ask(*form),
+                        Err(fault @ RunFault::NotStarted(_)) => refused_for(&fault, tools::RUN_NOT_STARTED),
+                        Err(fault @ RunFault::NotKnown(_)) => refused_for(&fault, tools::RUN_NOT_KNOWN),
+                    }
+                }
                 Err(_) => ToolAnswer::Refused(tools::RUN_WORKFLOW_USAGE),
             },
             tools::GET_RUN => match GetRunArguments::parse(arguments) {
@@ -70,10 +96,7 @@ impl Bridge {
                 },
                 Err(_) => ToolAnswer::Refused(tools::GET_RUN_USAGE),
             },
-            _ if older::is_older(name) => {
-                self.older.call(name, arguments, &self.attention).await.unwrap_or(ToolAnswer::UnknownTool)
-            }
-            _ => self.attention.call(name, arguments, cx).await.unwrap_or(ToolAnswer::UnknownTool),
+            _ => self.of_bundles(name, arguments, cx).await.unwrap_or(ToolAnswer::UnknownTool),
         }
     }
 }
@@ -86,28 +109,33 @@ fn refused_for(fault: &dyn std::error::Error, sentence: &'static str) -> ToolAns
 
 impl ToolHost for Bridge {
     fn instructions(&self) -> String {
+        if self.service.sandbox().is_some() {
+            return format!("{INSTRUCTIONS}{SANDBOX_INSTRUCTIONS}");
+        }
         let runs = if self.service.runs_enabled() { "" } else { READ_ONLY_INSTRUCTIONS };
         let decisions = if self.service.mode() == Mode::Attended { DECISION_INSTRUCTIONS } else { "" };
         format!("{INSTRUCTIONS}{runs}{ATTENTION_INSTRUCTIONS}{decisions}{OLDER_INSTRUCTIONS}")
     }
 
     fn tools(&self, client: ClientTraits) -> Vec<ToolSpec> {
-        let runs = self.service.runs_enabled().then(tools::run_workflow);
+        let runs = self.service.runs_offered().then(tools::run_workflow);
         let contract = [tools::list_workflows()].into_iter().chain(runs).chain([tools::get_run()]);
-        contract.chain(self.older.reads()).chain(self.attention.tools(client)).chain(self.older.runs()).collect()
+        let Some(OfBundles { attention, older }) = &self.of_bundles else { return contract.collect() };
+        contract.chain(older.reads()).chain(attention.tools(client)).chain(older.runs()).collect()
     }
 
-    /// The contract's tools only; asked for each answer, so the list isn't made for it.
+    fn tools_offered(&self) -> u64 {
+        u64::from(self.service.runs_offered())
+    }
+
+    /// Also for a tool that was taken off the list since the client read it.
     fn has_output_schema(&self, name: &str, _: ClientTraits) -> bool {
-        match name {
-            tools::LIST_WORKFLOWS | tools::GET_RUN => true,
-            tools::RUN_WORKFLOW => self.service.runs_enabled(),
-            _ => false,
-        }
+        matches!(name, tools::LIST_WORKFLOWS | tools::GET_RUN)
+            || name == tools::RUN_WORKFLOW && self.service.runs_enabled()
     }
 
     fn form_limit(&self) -> Duration {
-        self.attention.form_limit()
+        self.of_bundles.as_ref().map(|tools| &tools.attention).map_or(host::FORM_LIMIT, Attention::form_limit)
     }
 
     fn call<'a>(&'a self, name: &'a str, arguments: Map<String, Value>, cx: CallContext) -> AnswerFuture<'a> {

@@ -1,5 +1,5 @@
 //! Runs of the older run tools, and what the older tools read. Such a run has no request_id: nothing tells a repeat of it from new
-//! work, so it has no attempt, no ledger entry and no index entry. It has a record and a keeper as every run has
+//! work, so it is no attempt, and has no ledger entry and no index entry. Otherwise it goes through the one entry as every run does
 //! (docs/decisions/0016-older-tools.md).
 
 use std::path::PathBuf;
@@ -8,23 +8,30 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use super::begin::Begun;
+use super::begin::{Admitted, Begun, Caller, permission_of_refusal};
 use super::core::Core;
+use super::open::Scene;
+use super::settle::{Ending, REPORT_SHA256};
 use super::watch::{View, Watch};
-use super::{RunFault, Service, lost_thread, start_keeper};
+use super::{Ran, RunFault, Service, kept, lost_thread, spawn_keeper};
+use crate::bridge::host::FormAnswer;
 use crate::cli::OlderOptions;
 use crate::contract::failed_check::FailedCheck;
 use crate::contract::ids::RunId;
 use crate::contract::reason::Reason;
 use crate::contract::result::{ResultFacts, RunResult};
-use crate::flow::command::url_word;
 use crate::flow::run_dir::{Found, RunDir};
-use crate::flow::{canonical, report};
+use crate::flow::{canonical as bytes, report};
+use crate::lifecycle::canonical::{self, run_operation};
+use crate::lifecycle::contracts::Tool;
+use crate::lifecycle::machine::Ready;
+use crate::lifecycle::policy::{self, InForce, Rules};
+use crate::lifecycle::review::CancelOnDrop;
+use crate::lifecycle::store::{Known, NewAction, ReceiptRead};
+use crate::lifecycle::types::Origin;
 use crate::runs::StoreError;
-use crate::runs::clock::utc_now;
-use crate::runs::dispatch::{DispatchState, FlowEnd, Order, Origin};
-use crate::runs::record::{Phase, RecordRead, RunRecord, StoredResult};
-use crate::workflows::{CheckedInputs, Omitted, Workflow};
+use crate::runs::dispatch::{FlowEnd, Keeper};
+use crate::workflows::{Omitted, Workflow};
 
 /// A call of an older run tool, its arguments parsed.
 #[derive(Debug, Clone, PartialEq)]
@@ -73,19 +80,31 @@ impl Service {
     ///
     /// # Errors
     /// When the store can't be read or written, with what that means for the run.
-    pub async fn run_older(&self, call: OlderRun) -> Result<Option<RunResult>, RunFault> {
+    pub async fn run_older(
+        &self,
+        call: OlderRun,
+        shows_forms: bool,
+        answer: Option<FormAnswer>,
+    ) -> Result<Option<Ran>, RunFault> {
+        let given_up = CancelOnDrop::default();
+        let caller = Caller { shows_forms, answer, canceled: given_up.flag() };
         // A task of its own, as for every run: a call that is given up leaves no intent without a keeper behind.
-        let begun = tokio::spawn(begin(Arc::clone(&self.core), Arc::clone(&self.watch), call));
+        let begun = tokio::spawn(begin(Arc::clone(&self.core), Arc::clone(&self.watch), call, caller));
         let begun = begun.await.map_err(|fault| RunFault::NotStarted(lost_thread(fault)))?;
-        match begun.map_err(RunFault::NotStarted)? {
-            None => Ok(None),
-            Some(Begun::Answer(result)) => Ok(Some(*result)),
-            Some(Begun::Replay(run_id) | Begun::Dispatched(run_id)) => loop {
-                match self.watch.wait(&run_id, ONE_WAIT, false).await {
-                    View::Running { .. } => {}
-                    view => return self.result_of(&run_id, view).await.map_err(RunFault::NotKnown),
+        let run_id = match begun.map_err(RunFault::NotStarted)? {
+            None => return Ok(None),
+            Some(Going::Answer(ran)) => return Ok(Some(ran)),
+            Some(Going::On(run_id)) => run_id,
+        };
+        loop {
+            match self.watch.wait(&run_id, ONE_WAIT, false).await {
+                View::Running { .. } => {}
+                view => {
+                    let result = self.result_of(&run_id, view).await.map_err(RunFault::NotKnown)?;
+                    let result = result.unwrap_or_else(|| self.core.unfinished(&run_id));
+                    return Ok(Some(Ran::Result(Box::new(result))));
                 }
-            },
+            }
         }
     }
 
@@ -103,13 +122,38 @@ impl Service {
     }
 }
 
-async fn begin(core: Arc<Core>, watch: Arc<Watch>, call: OlderRun) -> Result<Option<Begun>, StoreError> {
+/// A call that has begun.
+enum Going {
+    Answer(Ran),
+    On(RunId),
+}
+
+async fn begin(
+    core: Arc<Core>,
+    watch: Arc<Watch>,
+    call: OlderRun,
+    caller: Caller,
+) -> Result<Option<Going>, StoreError> {
     let beginning = Arc::clone(&core);
-    let begun = tokio::task::spawn_blocking(move || beginning.begin_older(&call)).await.map_err(lost_thread)??;
-    if let Some(Begun::Dispatched(run_id)) = &begun {
-        start_keeper(core, &watch, run_id);
-    }
-    Ok(begun)
+    let begun = if core.reviewer().is_some() {
+        // A reviewer may take its time, and the threads for what blocks are few.
+        let (sender, receiver) = tokio::sync::oneshot::channel();
+        std::thread::spawn(move || sender.send(beginning.begin_older(&call, &caller)));
+        receiver.await.map_err(|_| std::io::Error::other("a worker of the server was lost"))??
+    } else {
+        tokio::task::spawn_blocking(move || beginning.begin_older(&call, &caller)).await.map_err(lost_thread)??
+    };
+    Ok(begun.map(|begun| match begun {
+        Begun::Answer(result) => Going::Answer(Ran::Result(result)),
+        Begun::Ask(form) => Going::Answer(Ran::Ask(form)),
+        Begun::Replay(run_id) | Begun::Over(run_id) => Going::On(run_id),
+        Begun::Cast(part) => Going::On(part.run_id().clone()),
+        Begun::Dispatched(run_id, token) => {
+            let keeper = spawn_keeper(&core, &run_id, token);
+            watch.tend(&run_id, kept(core, run_id.clone(), keeper));
+            Going::On(run_id)
+        }
+    }))
 }
 
 impl Core {
@@ -118,122 +162,127 @@ impl Core {
     }
 
     /// The checks in the order of run_workflow's.
-    fn begin_older(&self, call: &OlderRun) -> Result<Option<Begun>, StoreError> {
+    fn begin_older(&self, call: &OlderRun, caller: &Caller) -> Result<Option<Begun>, StoreError> {
         let Some(workflow) = self.catalog().by_public_id(&call.workflow_id) else { return Ok(None) };
+        let policy = self.in_force()?;
         let none = ResultFacts::default;
-        let refused = |reason, facts| self.refused_older(workflow, reason, facts).map(Some);
+        let refused = |ending| self.refused_older(workflow, ending, &policy).map(Some);
+        let for_reason = |reason, facts| refused(Ending { facts, ..Ending::not_started(reason) });
         if workflow.recheck().is_err() {
-            return refused(Reason::WorkflowUnavailable, none());
+            return for_reason(Reason::WorkflowUnavailable, none());
         }
-        if !self.runs_enabled() {
-            return refused(Reason::RunsDisabled, none());
+        let rules = Rules {
+            has_authority: policy.has_authority,
+            outside_mode: !self.runs_enabled(),
+            denied: policy.denies(workflow.name(), &workflow.public_id),
+            asks: self.reviewer().is_some(),
+            ..Rules::default()
+        };
+        if let policy::Decision::Deny(reason, code) = policy::decide(rules) {
+            return refused(Ending { code, ..Ending::not_started(reason) });
         }
         if call.url.is_some() && !self.older.url_override {
             let failed_checks = vec![FailedCheck::UrlOverrideNotAllowed];
-            return refused(Reason::NotReadyToRun, ResultFacts { failed_checks, ..none() });
+            return for_reason(Reason::NotReadyToRun, ResultFacts { failed_checks, ..none() });
         }
-        match workflow.card.inputs.check(&Value::Object(call.inputs.clone()), self.omitted()) {
-            Ok(inputs) => self.dispatch_older(workflow, &inputs, call.url.as_deref()).map(Some),
-            Err(invalid_inputs) => refused(Reason::InvalidInput, ResultFacts { invalid_inputs, ..none() }),
-        }
+        let inputs = match workflow.card.inputs.check(&Value::Object(call.inputs.clone()), self.omitted()) {
+            Ok(inputs) => inputs,
+            Err(invalid_inputs) => return for_reason(Reason::InvalidInput, ResultFacts { invalid_inputs, ..none() }),
+        };
+        let url = call.url.as_deref();
+        let (bundle, fixed) = (workflow.digest(), self.flow.url());
+        let operation =
+            run_operation(Tool::RunOlder, &workflow.public_id, bundle, inputs.rendered(), url.or(fixed));
+        let args_digest = canonical::digest_of_any_size(self.store.key(), &operation);
+        let admitted = Admitted { workflow, inputs, operation, args_digest };
+        self.dispatch_older(&admitted, url, &policy, caller).map(Some)
     }
 
-    fn refused_older(&self, workflow: &Workflow, reason: Reason, facts: ResultFacts) -> Result<Begun, StoreError> {
-        let record = self.new_record(workflow);
-        let result = RunResult {
-            reason,
-            run_id: Some(record.run_id.clone()),
-            request_id: None,
-            workflow: record.workflow.clone(),
-            mode: record.mode,
-            replayed: false,
-            facts,
-        };
-        if let Some(stored) = StoredResult::of(&result) {
-            self.store.write(&record.finished(stored))?;
-        }
+    fn refused_older(&self, workflow: &Workflow, ending: Ending, policy: &InForce) -> Result<Begun, StoreError> {
+        let draft = self.actions().draft(&self.new_older(workflow, policy))?;
+        let permission = permission_of_refusal(ending.reason);
+        let result = self.refuse_and_tell(&draft, &Ending { permission, ..ending })?;
         Ok(Begun::Answer(Box::new(result)))
     }
 
-    /// The record comes first, so that whoever finds the dispatch finds a run; an intent that can't be committed whole is revoked,
-    /// which proves that nothing was started.
+    /// Reviewed where there is a reviewer, and dispatched once: there is no attempt to reserve.
     fn dispatch_older(
         &self,
-        workflow: &Workflow,
-        inputs: &CheckedInputs,
+        admitted: &Admitted<'_>,
         url: Option<&str>,
+        policy: &InForce,
+        caller: &Caller,
     ) -> Result<Begun, StoreError> {
-        let record = self.new_record(workflow);
-        self.store.write(&record)?;
-        let dispatch = self.store.dispatch();
-        let run_id = record.run_id;
-        let (run_dir, params_file) = (self.store.root().run_dir(&run_id), dispatch.params_file(&run_id));
-        let argv = match url {
-            None => self.flow.for_run(&workflow.bundle_dir, &run_dir, &params_file),
-            Some(_) => {
-                let word = dispatch.placeholder(&run_id);
-                self.flow.for_run_elsewhere(&workflow.bundle_dir, &run_dir, &params_file, word)
-            }
+        let new = NewAction {
+            args_digest: admitted.args_digest.clone(),
+            conditions_digest: self.conditions(admitted.workflow, policy),
+            ..self.new_older(admitted.workflow, policy)
         };
-        let order = Order {
-            argv,
-            run_dir,
-            time_limit_ms: u64::try_from(self.timeout.as_millis()).unwrap_or(u64::MAX),
-            of: Origin {
-                request_id: None,
-                workflow: record.workflow,
-                mode: record.mode,
-                started_at: record.started_at,
-                attempt: None,
+        let held = self.store.lock_run(&new.run_id, None)?;
+        let authorized = match self.reviewer() {
+            None => self.actions().prepare_allowed(&new)?,
+            Some(reviewer) => match self.reviewed_first(&held, reviewer, &new, admitted, caller)? {
+                Ok(authorized) => authorized,
+                Err(begun) => return Ok(begun),
             },
-            run_id: run_id.clone(),
         };
-        let params = serde_json::to_vec(inputs.rendered()).unwrap_or_default();
-        let committed = dispatch.commit(order, self.store.server_id(), Some(&params)).map_err(StoreError::from);
-        let whole = committed.and_then(|_| match url {
-            Some(url) => Ok(dispatch.put_private_word(&run_id, &url_word(url))?),
-            None => Ok(()),
-        });
-        if let Err(fault) = whole {
-            tracing::warn!("a run couldn't be dispatched, so nothing was started: {fault}");
-            self.revoke_unclaimed(&run_id);
-        }
-        Ok(Begun::Dispatched(run_id))
+        let run_id = authorized.action().run_id().clone();
+        let scene = Scene {
+            workflow: admitted.workflow,
+            flow: &self.flow,
+            bundle: &admitted.workflow.bundle_dir,
+            params: admitted.inputs.rendered(),
+            url,
+            sandbox: None,
+            control_seq: policy.control_seq,
+        };
+        Ok(match self.dispatch(Some(&held), Ready::Once(authorized), &scene)? {
+            Ok(token) => Begun::Dispatched(run_id, token),
+            Err(result) => Begun::Answer(result),
+        })
     }
 
-    fn new_record(&self, workflow: &Workflow) -> RunRecord {
-        RunRecord {
+    fn new_older(&self, workflow: &Workflow, policy: &InForce) -> NewAction {
+        NewAction {
             run_id: RunId::random(),
+            tool: Tool::RunOlder,
+            origin: Origin::McpAgent,
+            policy_version: policy.version,
+            args_digest: String::new(),
+            conditions_digest: String::new(),
             request_id: None,
             workflow: Some(workflow.name().to_owned()),
             mode: self.mode(),
-            started_at: utc_now(),
-            process: self.store.this_process(),
             attempt: None,
-            phase: Phase::Running,
-            evidence: Map::new(),
         }
     }
 
     fn left_behind(&self, run_id: &RunId) -> Result<LeftBehind, StoreError> {
         let run_dir = self.store.root().run_dir(run_id);
         let dispatch = self.store.dispatch();
-        let exit_code = match dispatch.state(run_id)? {
-            DispatchState::Exited(facts) => match facts.end {
+        let printed = dispatch.printed(run_id);
+        let Some(Known { action, receipt }) = self.actions().find(run_id)? else {
+            return Ok(LeftBehind { run_dir, printed, ..LeftBehind::default() });
+        };
+        let exit_code = match dispatch.keeper(run_id, action.token.as_deref().unwrap_or_default())? {
+            Keeper::Exited(facts) => match facts.end {
                 FlowEnd::Exited(code) => Some(code),
                 FlowEnd::NeverStarted | FlowEnd::Signaled(_) => None,
             },
-            _ => None,
+            Keeper::Alive | Keeper::Gone => None,
         };
-        let report = self.report_behind_the_result(run_id, &RunDir::open(&run_dir))?;
-        Ok(LeftBehind { run_dir, report, exit_code, printed: dispatch.printed(run_id) })
+        let evidence = match &receipt {
+            Some(ReceiptRead::Valid(receipt)) => receipt.evidence.clone(),
+            _ => Map::new(),
+        };
+        let report = judged_report(&RunDir::open(&run_dir), &evidence);
+        Ok(LeftBehind { run_dir, report, exit_code, printed })
     }
+}
 
-    /// A report that took the place of the one that was judged is nobody's.
-    fn report_behind_the_result(&self, run_id: &RunId, folder: &RunDir) -> Result<Option<Vec<u8>>, StoreError> {
-        let RecordRead::Valid(record) = self.store.read(run_id)? else { return Ok(None) };
-        let Found::Bytes(bytes) = folder.read(report::NAME, report::SIZE_LIMIT) else { return Ok(None) };
-        let judged = record.evidence.get(super::settle::REPORT_SHA256).and_then(Value::as_str);
-        Ok((judged == Some(canonical::sha256_hex(&bytes).as_str())).then_some(bytes))
-    }
+/// A report that took the place of the one that was judged is nobody's.
+fn judged_report(folder: &RunDir, evidence: &Map<String, Value>) -> Option<Vec<u8>> {
+    let Found::Bytes(report) = folder.read(report::NAME, report::SIZE_LIMIT) else { return None };
+    let judged = evidence.get(REPORT_SHA256).and_then(Value::as_str);
+    (judged == Some(bytes::sha256_hex(&report).as_str())).then_some(report)
 }

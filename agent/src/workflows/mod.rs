@@ -5,6 +5,7 @@ mod bundle;
 mod card;
 mod catalog;
 mod defaults;
+mod encrypted;
 mod files;
 mod identity;
 mod inputs;
@@ -13,11 +14,12 @@ mod moment;
 mod protected;
 mod shape;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 mod wording;
 
 pub use bundle::LoadError;
 pub use card::{Card, CardProblem};
 pub use catalog::{Catalog, CatalogError, Workflow};
+pub use encrypted::AskFlow;
 pub use identity::first_free;
-pub use inputs::{CheckedInputs, InputKind, InputSet, Omitted};
+pub use inputs::{CheckedInputs, InputKind, InputSet, InputSpec, Omitted};

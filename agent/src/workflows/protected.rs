@@ -11,7 +11,7 @@ use crate::flow::canonical::Tree;
 impl Workflow {
     /// The `protected` object of a workflow: label, recorded values, intents and path.
     pub fn protected(&self) -> Map<String, Value> {
-        let shape = self.loaded.as_ref().map(|bundle| &bundle.shape);
+        let shape = self.bundle().map(|bundle| &bundle.shape);
         let recorded: Map<String, Value> = shape
             .map(|shape| shape.params.iter().map(|param| (param.name.clone(), param.recorded.clone().into())).collect())
             .unwrap_or_default();

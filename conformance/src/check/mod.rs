@@ -4,14 +4,18 @@ pub mod after;
 pub mod answers;
 pub mod attended;
 pub mod canary;
+pub mod clinic;
 pub mod ends;
 pub mod expect;
 pub mod frames;
 pub mod launches;
 pub mod matcher;
+pub mod progress;
 pub mod results;
+pub mod sandbox;
 pub mod schema;
 pub mod store;
+pub mod storm;
 pub mod truth;
 pub mod verdict;
 
@@ -28,13 +32,18 @@ pub const CHECKS: &[&Check] = &[
     &truth::TRUTH,
     &launches::AT_MOST_ONCE,
     &launches::LAUNCHES,
+    &sandbox::ONE_AT_A_TIME,
     &after::AFTER,
+    &clinic::CLINIC,
+    &clinic::CLINIC_TRUTH,
     &results::SHAPE,
     &results::ADVERTISED,
     &frames::FRAMES,
     &frames::MODERN,
     &answers::ANSWERED_ONCE,
     &answers::UNANSWERED,
+    &progress::PROGRESS,
+    &storm::STORM,
     &canary::CANARY,
     &attended::decisions::DECISIONS,
     &attended::twice::ONCE,

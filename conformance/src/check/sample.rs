@@ -162,10 +162,12 @@ fn empty() -> Evidence {
         }],
         steps: Vec::new(),
         after: After::default(),
+        clinic: None,
         files: vec![folder(STORE), folder(&format!("{STORE}/runs")), file(&format!("{STORE}/runs/{RUN}.json"), "{}")],
         ledger: SeenLedger::Rows(vec![row]),
         leftovers: Vec::new(),
         canaries: BTreeMap::from([("note".into(), "CnryNote42".into())]),
+        printed: Default::default(),
         stopped: None,
         seconds: 0.1,
     }

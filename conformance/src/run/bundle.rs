@@ -51,6 +51,32 @@ pub fn write(root: &Path, bundle: &Bundle) -> io::Result<Written> {
     Ok(Written { dir: bundle.dir.clone(), public_id: public_id_of_markers(&folder) })
 }
 
+/// A bundle that was recorded elsewhere, with the card and the fault of this one.
+pub fn copy(root: &Path, bundle: &Bundle, recorded: Option<&Path>) -> io::Result<Written> {
+    let recorded = recorded.ok_or_else(|| io::Error::other("the real Flow has recorded no bundle here"))?;
+    let folder = root.join(&bundle.dir);
+    copy_folder(recorded, &folder)?;
+    if let Some(card) = card_of(bundle) {
+        fs::write(folder.join("openadapt-card.json"), card)?;
+    }
+    if let Some(fault) = bundle.fault {
+        break_it(root, &folder, bundle, fault)?;
+    }
+    Ok(Written { dir: bundle.dir.clone(), public_id: None })
+}
+
+fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        match entry.file_type()?.is_dir() {
+            true => copy_folder(&entry.path(), &to.join(entry.file_name()))?,
+            false => fs::copy(entry.path(), to.join(entry.file_name())).map(|_| ())?,
+        }
+    }
+    Ok(())
+}
+
 /// Keys sorted, no spaces, non-ASCII kept.
 pub fn canonical(value: &Value) -> String {
     sorted(value).to_string()
@@ -223,11 +249,12 @@ fn break_it(root: &Path, folder: &Path, bundle: &Bundle, fault: BundleFault) -> 
         })
         .and_then(|()| fs::remove_file(folder.join("manifest.json"))),
         BundleFault::EmptyFile => fs::write(workflow, ""),
-        BundleFault::Encrypted => fs::write(folder.join("workflow.json.enc"), encrypted_container()),
+        BundleFault::Encrypted => fs::write(folder.join("workflow.json.enc"), encrypted_container(None)),
         BundleFault::EncryptedOnly => {
+            let inside: Value = serde_json::from_slice(&fs::read(&workflow)?)?;
             fs::remove_file(workflow)?;
             edit(&folder.join("manifest.json"), |manifest| manifest["encrypted"] = true.into())?;
-            fs::write(folder.join("workflow.json.enc"), encrypted_container())
+            fs::write(folder.join("workflow.json.enc"), encrypted_container(Some(inside)))
         }
     }
 }
@@ -243,8 +270,10 @@ fn through_a_link(path: &Path, elsewhere: &Path) -> io::Result<()> {
     symlink(elsewhere, path)
 }
 
-fn encrypted_container() -> String {
+/// Nobody has the key of it; a stand-in for Flow finds the workflow beside the ciphertext.
+fn encrypted_container(inside: Option<Value>) -> String {
     pretty(&json!({
+        "stand_in": inside,
         "format": "openadapt-flow-enc", "version": 1, "cipher": "AES-256-GCM", "kdf": "scrypt", "kdf_n": 32768, "kdf_r": 8,
         "kdf_p": 1, "salt": "c2FsdHNhbHRzYWx0c2FsdA==", "nonce": "bm9uY2Vub25jZTEy", "ciphertext": "Y2lwaGVydGV4dA==",
     }))

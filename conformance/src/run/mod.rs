@@ -15,6 +15,7 @@ pub mod processes;
 pub mod scheduler;
 pub mod smoke;
 pub mod special;
+pub mod storm;
 pub mod subject;
 pub mod variables;
 pub mod world;

@@ -4,6 +4,7 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use super::act::act;
+use super::clinic::Clinic;
 use super::process;
 use super::subject::Subject;
 use super::world::{World, WorldError};
@@ -88,11 +89,13 @@ async fn collect(world: &World<'_>, evidence: &mut Evidence) {
         let seen = server.seen().await;
         evidence.servers.push(seen);
     }
+    evidence.clinic = world.clinic.as_ref().and_then(Clinic::seen);
     evidence.files = files(world);
     (evidence.frames, evidence.exchanges, evidence.journal) = world.transcript.take();
     evidence.steps = world.steps.take();
     evidence.ledger = SeenLedger::read(&world.folders.store().join("ledger.sqlite"));
-    evidence.canaries = world.variables.borrow().canaries().clone();
+    evidence.canaries = world.variables.borrow().marks.handed_out().clone();
+    evidence.printed = world.printed.take();
 }
 
 /// Waits for a server whose stdin was closed.
@@ -195,8 +198,10 @@ fn blank(scenario: &Scenario) -> Evidence {
         after: After::default(),
         files: Vec::new(),
         ledger: SeenLedger::Absent,
+        clinic: None,
         leftovers: Vec::new(),
         canaries: Default::default(),
+        printed: Default::default(),
         stopped: None,
         seconds: 0.0,
     }

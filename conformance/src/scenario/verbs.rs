@@ -166,6 +166,55 @@ pub struct Send {
     pub note: Option<String>,
 }
 
+/// Waits until each call of a name has had so many progress notifications.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Progress {
+    pub progress: String,
+    #[serde(default = "one")]
+    pub count: usize,
+    pub note: Option<String>,
+}
+
+/// So many frames that nobody should send.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Storm {
+    pub storm: u64,
+    pub seed: u64,
+    #[serde(default)]
+    pub of: StormKind,
+    pub server: Option<String>,
+    pub note: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StormKind {
+    #[default]
+    Everything,
+    /// Good requests that ask for nothing.
+    Pings,
+    /// Good requests with long answers, which aren't read until no more requests are taken.
+    Unread,
+}
+
+/// The client stops reading what the server says, or goes on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reading {
+    pub reading: ReadingWord,
+    pub server: Option<String>,
+    pub note: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReadingWord {
+    Stops,
+    GoesOn,
+}
+
 /// Fills `{pad}` in the line until the line has `to` bytes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -256,7 +305,7 @@ pub struct Alive {
     pub note: Option<String>,
 }
 
-/// `server`, `keeper`, `flow`, `flow-group`, `bridge`, `grandchild:NAME`.
+/// `server`, `keeper`, `flow`, `flow-group`, `bridge`, `clinic`, `grandchild:NAME`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum ProcessName {
@@ -265,6 +314,8 @@ pub enum ProcessName {
     Flow,
     FlowGroup,
     Bridge,
+    /// The made-up clinic of this world.
+    Clinic,
     Grandchild(String),
 }
 
@@ -349,9 +400,12 @@ impl TryFrom<String> for ProcessName {
             "flow" => Ok(Self::Flow),
             "flow-group" => Ok(Self::FlowGroup),
             "bridge" => Ok(Self::Bridge),
+            "clinic" => Ok(Self::Clinic),
             other => match other.strip_prefix("grandchild:") {
                 Some(name) if !name.is_empty() => Ok(Self::Grandchild(name.to_owned())),
-                _ => Err(format!("{other:?} is no process: server, keeper, flow, flow-group, bridge, grandchild:NAME")),
+                _ => Err(format!(
+                    "{other:?} is no process: server, keeper, flow, flow-group, bridge, clinic, grandchild:NAME"
+                )),
             },
         }
     }
@@ -371,8 +425,18 @@ impl std::fmt::Display for ProcessName {
             Self::Flow => f.write_str("flow"),
             Self::FlowGroup => f.write_str("flow-group"),
             Self::Bridge => f.write_str("bridge"),
+            Self::Clinic => f.write_str("clinic"),
             Self::Grandchild(name) => write!(f, "grandchild:{name}"),
         }
+    }
+}
+
+impl std::fmt::Display for ReadingWord {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Stops => "stops",
+            Self::GoesOn => "goes on",
+        })
     }
 }
 

@@ -12,7 +12,7 @@ pub use certify::CertifySpec;
 pub use error::ScriptError;
 pub use report::{Kind, LateReport, ReportSpec, Start};
 pub use step::{
-    Approval, Effect, Gate, Grandchild, Hang, Noise, NoiseKind, PauseSpec, STEP_NAMES, Signal, Step, Target,
+    Approval, Drive, Effect, Gate, Grandchild, Hang, Noise, NoiseKind, PauseSpec, STEP_NAMES, Signal, Step, Target,
 };
 
 use serde::Deserialize;

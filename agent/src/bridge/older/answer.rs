@@ -44,6 +44,7 @@ const CONTRACT: [&str; 12] = [
     "failed_checks",
     "invalid_inputs",
 ];
+const TECHNICAL: [&str; 3] = ["execution_outcome", "transaction_outcome", "approval_mode"];
 /// The last characters of what Flow printed.
 const TAIL: usize = 4000;
 /// A protected report larger than this stays on the computer; its path is told.
@@ -155,8 +156,8 @@ pub fn run(result: &RunResult, left: &LeftBehind, protected: bool) -> Map<String
         ("summary", summary(left.report.as_deref()).into()),
     ]);
     answer.extend(CONTRACT.into_iter().filter_map(|key| Some((key.to_owned(), told.shift_remove(key)?))));
-    if let Some(Value::Object(technical)) = told.shift_remove("technical") {
-        answer.extend(technical);
+    if let Some(Value::Object(mut technical)) = told.shift_remove("technical") {
+        answer.extend(TECHNICAL.into_iter().filter_map(|key| Some((key.to_owned(), technical.shift_remove(key)?))));
     }
     if protected {
         answer.insert("protected".to_owned(), left_behind(left).into());

@@ -12,11 +12,11 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::attention::Attention;
-use super::host::{ToolAnswer, ToolSpec};
+use super::host::{CallContext, ToolAnswer, ToolSpec};
 use crate::contract::ids::RunId;
 use crate::contract::reason::Reason;
 use crate::flow::certify::Certifier;
-use crate::service::{LeftBehind, RunFault, Service};
+use crate::service::{LeftBehind, Ran, RunFault, Service};
 use crate::workflows::Workflow;
 use answer::Status;
 
@@ -44,7 +44,7 @@ impl OlderTools {
 
     /// Listed last: one for each workflow that loaded, by id.
     pub fn runs(&self) -> Vec<ToolSpec> {
-        if !self.service.runs_enabled() {
+        if !self.service.runs_offered() {
             return Vec::new();
         }
         let mut loaded: Vec<&Workflow> =
@@ -54,7 +54,13 @@ impl OlderTools {
     }
 
     /// `None` for a tool that isn't one of these.
-    pub async fn call(&self, name: &str, arguments: Map<String, Value>, queue: &Attention) -> Option<ToolAnswer> {
+    pub async fn call(
+        &self,
+        name: &str,
+        arguments: Map<String, Value>,
+        cx: CallContext,
+        queue: &Attention,
+    ) -> Option<ToolAnswer> {
         match name {
             tools::GET_WORKFLOW => Some(match arguments::workflow(arguments) {
                 Ok(id) => self.workflow(&id).await,
@@ -64,7 +70,7 @@ impl OlderTools {
                 Ok(run_id) => self.report(&run_id).await,
                 Err(_) => ToolAnswer::Refused(copy::REPORT_USAGE),
             }),
-            name => self.run(tools::workflow_of(name)?, arguments, queue).await,
+            name => self.run(tools::workflow_of(name)?, arguments, cx, queue).await,
         }
     }
 
@@ -105,13 +111,22 @@ impl OlderTools {
     }
 
     /// `None` where no workflow that loaded has the id.
-    async fn run(&self, id: &str, arguments: Map<String, Value>, queue: &Attention) -> Option<ToolAnswer> {
+    async fn run(
+        &self,
+        id: &str,
+        arguments: Map<String, Value>,
+        cx: CallContext,
+        queue: &Attention,
+    ) -> Option<ToolAnswer> {
         let workflow = self.service.catalog().by_public_id(id).filter(|workflow| workflow.available())?;
         let Ok(call) = arguments::run(workflow, arguments, self.service.omitted(), self.service.older()) else {
             return Some(ToolAnswer::Refused(copy::RUN_USAGE));
         };
-        let mut result = match self.service.run_older(call).await {
-            Ok(result) => result?,
+        let mut result = match self.service.run_older(call, cx.client.form_elicitation, cx.answer).await {
+            Ok(ran) => match ran? {
+                Ran::Result(result) => *result,
+                Ran::Ask(form) => return Some(ToolAnswer::Ask(*form)),
+            },
             Err(fault) => {
                 tracing::warn!("a call can't be answered: {fault}");
                 return Some(ToolAnswer::Refused(match fault {

@@ -1,20 +1,21 @@
 //! The options that stand apart from ordinary operation: what the older tools may take, and what a trusted client may see.
 //! Source: *Modes and tool registration*.
 
+use super::heading;
 use crate::refusal::Refusal;
 
 #[derive(Debug, clap::Args)]
 pub struct OlderFlags {
     /// Lets a single call name another address, with the older run tools.
-    #[arg(long)]
-    allow_url_override: bool,
+    #[arg(long, help_heading = heading::RUNS)]
+    pub(super) allow_url_override: bool,
     /// For made-up demonstrations only: inputs that a call leaves out get the values that were recorded.
-    #[arg(long)]
-    allow_synthetic_recorded_defaults: bool,
+    #[arg(long, help_heading = heading::APART)]
+    pub(super) allow_synthetic_recorded_defaults: bool,
     /// Adds labels, recorded values, intents, local paths, reports and what Flow printed to answers. Only for a client inside the same
     /// protected data boundary.
-    #[arg(long)]
-    allow_protected_export: bool,
+    #[arg(long, help_heading = heading::APART)]
+    pub(super) allow_protected_export: bool,
 }
 
 /// What the operator opened. Nothing of it is open by itself.

@@ -18,7 +18,7 @@ impl Dispatch<'_> {
 
     /// Puts the private word of a run down. After the intent, as the inputs.
     pub fn put_private_word(&self, run_id: &RunId, word: &str) -> io::Result<()> {
-        self.root.params().write_durable(&name_of(run_id), word.as_bytes())
+        self.root.params().write_lightly(&name_of(run_id), word.as_bytes())
     }
 
     /// The command line to start. `None` where its private word is gone: without it another app would be opened.
