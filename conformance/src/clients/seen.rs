@@ -54,6 +54,7 @@ fn evidence(lines: Vec<Line>) -> Option<Evidence> {
         leftovers: Vec::new(),
         canaries: BTreeMap::new(),
         printed: BTreeSet::new(),
+        clinic: None,
         stopped: None,
         seconds: 0.0,
     })
