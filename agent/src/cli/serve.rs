@@ -1,5 +1,6 @@
 //! `serve`: one MCP client over stdin and stdout.
 
+use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -29,7 +30,11 @@ pub fn run(flags: Flags) -> ExitCode {
         Err(refusal) => return console::refused(NAME, &refusal),
     };
     console::to_stderr(&banner(&options, &service));
-    match mcp::process::serve_stdio(ServerFace::default(), || Arc::new(bridge)) {
+    if std::io::stdin().is_terminal() {
+        console::to_stderr(WAITING);
+    }
+    let face = ServerFace { tool_list_changes: options.runs_enabled, ..ServerFace::default() };
+    match mcp::process::serve_stdio(face, || Arc::new(bridge)) {
         Ok(_) => ExitCode::SUCCESS,
         Err(fault) => console::bug(NAME, &fault.into()),
     }
@@ -46,8 +51,28 @@ fn approval_modes_exist(flow: &FlowCommand) -> Result<(), Refusal> {
     ))
 }
 
+/// Said to a person who started the server by hand and would else look at nothing. Words only: what was typed isn't repeated.
+const WAITING: &str = r#"
+This is an MCP server: it waits for a client on standard input, and what you type here is no use to it.
+Name it to your client instead, with the flags that you gave just now:
+
+  {
+    "mcpServers": {
+      "openadapt": {
+        "command": "openadapt-agent",
+        "args": ["serve", "--mode", "production", "--bundles", "/path/to/workflows"]
+      }
+    }
+  }
+
+hint: Ctrl-D ends it; `openadapt-agent serve --help` has examples.
+"#;
+
 /// Counts only: no name, label or path.
 fn banner(options: &ServeOptions, service: &Service) -> String {
+    if let Some(sandbox) = service.sandbox() {
+        return format!("openadapt-agent {}: {}", env!("CARGO_PKG_VERSION"), sandbox.banner());
+    }
     let total = service.catalog().iter().count();
     let loadable = service.catalog().iter().filter(|workflow| workflow.available()).count();
     let what = if options.runs_enabled { "runs workflows" } else { "only lists workflows" };

@@ -9,6 +9,8 @@ use super::ids::{RequestId, RunId};
 use super::invalid_input::InvalidInput;
 use super::outcome::{Mode, Outcome, Proof};
 use super::reason::Reason;
+use super::sandbox::SandboxFacts;
+use crate::lifecycle::facts::LifecycleFacts;
 
 pub const CONTRACT_VERSION: &str = "openadapt.run-result/v1";
 
@@ -24,6 +26,10 @@ pub struct ResultFacts {
     pub seconds: Option<f64>,
     pub model_calls: Option<u64>,
     pub technical: Technical,
+    /// What the one entry saw of the action. Told, never kept with the result.
+    pub lifecycle: Option<LifecycleFacts>,
+    /// In sandbox mode, as far as it is known.
+    pub sandbox: Option<SandboxFacts>,
 }
 
 /// Flow's own words about the run.
@@ -50,9 +56,15 @@ pub struct RunResult {
 impl RunResult {
     pub fn proof(&self) -> Proof {
         match self.reason.outcome() {
+            Outcome::Done if self.sandbox().is_some_and(SandboxFacts::is_simulated) => Proof::Simulated,
             Outcome::Done => Proof::Local,
             _ => Proof::None,
         }
+    }
+
+    /// Only a sandbox has these facts, whatever a file says.
+    fn sandbox(&self) -> Option<SandboxFacts> {
+        self.facts.sandbox.filter(|_| self.mode == Mode::Sandbox)
     }
 
     pub fn to_object(&self) -> Map<String, Value> {
@@ -63,7 +75,7 @@ impl RunResult {
         put("outcome", row.outcome.as_str().into());
         put("label", copy.label.into());
         put("safe_to_retry", row.safe_to_retry.into());
-        put("what_happened", what_happened(self.reason, self.mode, self.proof()).into());
+        put("what_happened", what_happened(self.reason, self.mode, self.proof(), self.sandbox()).into());
         put("next_action", copy.next_action.into());
         put("next_step", row.next_step.as_str().into());
         put("reason", self.reason.as_str().into());
@@ -110,7 +122,14 @@ impl RunResult {
         if let Some(calls) = facts.model_calls {
             fields.push(("model_calls", calls.into()));
         }
-        let technical = facts.technical.to_object();
+        let sandbox = self.sandbox().unwrap_or_default().to_object();
+        if !sandbox.is_empty() {
+            fields.push(("sandbox", sandbox.into()));
+        }
+        let mut technical = facts.technical.to_object();
+        if let Some(lifecycle) = &facts.lifecycle {
+            technical.insert("lifecycle".to_owned(), lifecycle.to_object().into());
+        }
         if !technical.is_empty() {
             fields.push(("technical", technical.into()));
         }

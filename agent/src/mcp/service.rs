@@ -5,6 +5,7 @@ use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Poll;
 
 use rmcp::model::{
@@ -19,6 +20,7 @@ use super::answer;
 use super::asking::Asking;
 use super::consent::{Call, Consent, Step, Way};
 use super::envelope::Fault;
+use super::progress::Progress;
 use crate::bridge::host::{ClientTraits, ToolAnswer, ToolHost};
 
 /// What rmcp serves.
@@ -27,8 +29,9 @@ pub struct HostService<H> {
 }
 
 impl<H: ToolHost> HostService<H> {
-    pub fn new(host: Arc<H>, config: ServerConfig, asking: Asking) -> Self {
-        Self { handler: Handler { host, config, consent: Consent::new(asking) } }
+    pub fn new(host: Arc<H>, config: ServerConfig, asking: Asking, progress: Progress) -> Self {
+        let offered = AtomicU64::new(host.tools_offered());
+        Self { handler: Handler { host, config, consent: Consent::new(asking), offered, progress } }
     }
 
     async fn answer(
@@ -38,6 +41,11 @@ impl<H: ToolHost> HostService<H> {
     ) -> Result<ServerResult, ErrorData> {
         let client = client_traits(&context);
         let lists_tools = matches!(request, ClientRequest::ListToolsRequest(_));
+        let tells = matches!(request, ClientRequest::ListToolsRequest(_) | ClientRequest::CallToolRequest(_))
+            && context.protocol_version().is_none_or(|version| version.has_initialize());
+        if tells {
+            self.handler.tell_of_changed_tools();
+        }
         let result = self.handler.handle_request(request, context).await?;
         if !lists_tools {
             return Ok(result);
@@ -85,6 +93,19 @@ struct Handler<H> {
     host: Arc<H>,
     config: ServerConfig,
     consent: Consent,
+    /// Which tools the client was last told of.
+    offered: AtomicU64,
+    progress: Progress,
+}
+
+impl<H: ToolHost> Handler<H> {
+    /// A modern client is told nothing unasked: it has no standing connection.
+    fn tell_of_changed_tools(&self) {
+        let now = self.host.tools_offered();
+        if self.offered.swap(now, Ordering::SeqCst) != now {
+            self.consent.asking().notify("notifications/tools/list_changed");
+        }
+    }
 }
 
 impl<H: ToolHost> ServerHandler for Handler<H> {
@@ -108,12 +129,13 @@ impl<H: ToolHost> ServerHandler for Handler<H> {
         let client = client_traits(&context);
         let CallToolRequestParams { name, arguments, input_responses: responses, request_state: state, .. } = params;
         let call = Call { host: &*self.host, name: &name, arguments: arguments.unwrap_or_default(), client };
+        let (id, token) = (context.id.clone(), context.meta.get_progress_token());
         let way = if context.protocol_version().is_some_and(|version| !version.has_initialize()) {
             Way::Modern { state, responses }
         } else {
             Way::Legacy { call: context.id }
         };
-        let answer = match unpanicked(self.consent.call(call, way)).await {
+        let answer = match unpanicked(self.progress.during(id, token, self.consent.call(call, way))).await {
             Ok(Step::Answered(answer)) => answer,
             Ok(Step::InputRequired(question)) => return Ok(CallToolResponse::InputRequired(question)),
             Err(_) => ToolAnswer::Refused(answer::FAILED_SAFELY),

@@ -14,6 +14,7 @@ use crate::contract::result::{ResultFacts, Technical};
 use crate::flow::pause;
 use crate::flow::report::{self, Binding};
 use crate::flow::run_dir::RunDir;
+use crate::lifecycle::executor::ExecutorStatus;
 use crate::runs::dispatch::{ExitFacts, FlowEnd};
 
 /// What a run came to.
@@ -22,6 +23,8 @@ pub struct Classified {
     pub reason: Reason,
     pub facts: ResultFacts,
     pub binding: Binding,
+    /// How the executor's request ended.
+    pub status: ExecutorStatus,
 }
 
 /// The first reading, right after the keeper wrote Flow's exit facts.
@@ -48,7 +51,17 @@ pub fn first(run_id: &RunId, run_dir: &Path, exit: &ExitFacts, printed: impl FnO
         retryable if !seen_at_exit && retryable.row().safe_to_retry => Reason::ResultUnreadable,
         reason => reason,
     };
-    Classified { facts: facts_of(run_id, reason, &evidence, exit), reason, binding: found.binding }
+    let status = status_of(&evidence);
+    Classified { facts: facts_of(run_id, reason, &evidence, exit), reason, binding: found.binding, status }
+}
+
+/// Source: lifecycle, H02.
+fn status_of(evidence: &Evidence) -> ExecutorStatus {
+    match (&evidence.end, &evidence.report) {
+        (ProcessEnd::NeverStarted | ProcessEnd::TimedOut | ProcessEnd::Exited(None), _) => ExecutorStatus::Failed,
+        (ProcessEnd::Exited(Some(_)) | ProcessEnd::Unknown, ReportEvidence::Consistent(_)) => ExecutorStatus::Completed,
+        (ProcessEnd::Exited(Some(_)) | ProcessEnd::Unknown, _) => ExecutorStatus::Incomplete,
+    }
 }
 
 /// What a person's decision made of a run that waited for one; `None` where nothing can be said beyond what is known.
@@ -88,6 +101,7 @@ pub fn again(run_id: &RunId, run_dir: &Path, known: &Classified) -> Option<Class
         reason,
         facts,
         binding: Binding { file_sha256: found.binding.file_sha256, ..known.binding.clone() },
+        status: known.status,
     })
 }
 

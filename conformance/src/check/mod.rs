@@ -10,9 +10,12 @@ pub mod expect;
 pub mod frames;
 pub mod launches;
 pub mod matcher;
+pub mod progress;
 pub mod results;
+pub mod sandbox;
 pub mod schema;
 pub mod store;
+pub mod storm;
 pub mod truth;
 pub mod verdict;
 
@@ -29,6 +32,7 @@ pub const CHECKS: &[&Check] = &[
     &truth::TRUTH,
     &launches::AT_MOST_ONCE,
     &launches::LAUNCHES,
+    &sandbox::ONE_AT_A_TIME,
     &after::AFTER,
     &clinic::CLINIC,
     &clinic::CLINIC_TRUTH,
@@ -38,6 +42,8 @@ pub const CHECKS: &[&Check] = &[
     &frames::MODERN,
     &answers::ANSWERED_ONCE,
     &answers::UNANSWERED,
+    &progress::PROGRESS,
+    &storm::STORM,
     &canary::CANARY,
     &attended::decisions::DECISIONS,
     &attended::twice::ONCE,

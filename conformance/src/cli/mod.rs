@@ -1,12 +1,16 @@
 //! The command line: one file for each verb.
 
 mod bench;
+mod clients;
+mod docs;
 mod explain;
 mod judge;
 mod list;
 mod report;
 mod setup_browser;
+mod setup_flow;
 mod smoke;
+mod storm;
 mod subject;
 
 use std::path::PathBuf;
@@ -43,12 +47,22 @@ enum Verb {
     Explain(explain::Explain),
     /// Is it an MCP server at all: who it says it is, and its tools.
     Smoke(smoke::Smoke),
+    /// Broken frames in great number, from a seed: each must get its due, and none may start anything.
+    Storm(storm::Storm),
+    /// Clients and checkers of other people against the agent.
+    Clients(clients::Clients),
+    #[command(hide = true)]
+    Tee(clients::Tee),
     /// Shows a stored report again.
     Report(report::Report),
     /// What scenarios with a browser need: gets the driver, and says how to get the rest.
     SetupBrowser(setup_browser::SetupBrowser),
     /// How long things take, beside what the machine itself takes.
     Bench(bench::Bench),
+    /// Installs the real Flow here, for the scenarios that need it.
+    SetupFlow(setup_flow::SetupFlow),
+    /// Is the documentation true: runs every command of it, and starts every start line.
+    Docs(docs::Docs),
 }
 
 /// Where scenarios come from.
@@ -79,9 +93,14 @@ pub fn main() -> Exit {
         Verb::List(list) => list.run(printer),
         Verb::Explain(explain) => explain.run(printer),
         Verb::Smoke(smoke) => smoke.run(printer),
+        Verb::Storm(storm) => storm.run(printer),
+        Verb::Clients(clients) => clients.run(printer),
+        Verb::Tee(tee) => tee.run(),
         Verb::Report(report) => report.run(printer),
         Verb::SetupBrowser(setup) => setup.run(printer),
         Verb::Bench(bench) => bench.run(printer),
+        Verb::SetupFlow(setup) => setup.run(printer),
+        Verb::Docs(docs) => docs.run(printer),
     };
     outcome.unwrap_or_else(|problem| {
         printer.complain(&problem.said, &problem.hint);

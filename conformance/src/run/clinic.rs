@@ -23,8 +23,7 @@ pub struct Clinic {
 impl Clinic {
     /// Starts the program beside this one, and waits for the line that says where it listens.
     pub fn start(journal: &Path, seeded: bool) -> io::Result<Self> {
-        let program = std::env::current_exe()?.with_file_name(format!("mockmed{}", std::env::consts::EXE_SUFFIX));
-        let mut process = Command::new(program)
+        let mut process = Command::new(program()?)
             .args(["serve", "--port", "0", "--while-stdin-open", "--journal"])
             .arg(journal)
             .stdin(Stdio::piped())
@@ -78,6 +77,11 @@ fn ask(url: &str, method: &str, path: &str, body: &str) -> io::Result<Value> {
     let mut answer = String::new();
     stream.read_to_string(&mut answer)?;
     Ok(serde_json::from_str(answer.split_once("\r\n\r\n").map_or("", |(_, body)| body))?)
+}
+
+/// The program beside this one.
+pub fn program() -> io::Result<PathBuf> {
+    Ok(std::env::current_exe()?.with_file_name(format!("mockmed{}", std::env::consts::EXE_SUFFIX)))
 }
 
 impl Drop for Clinic {

@@ -94,7 +94,8 @@ async fn collect(world: &World<'_>, evidence: &mut Evidence) {
     (evidence.frames, evidence.exchanges, evidence.journal) = world.transcript.take();
     evidence.steps = world.steps.take();
     evidence.ledger = SeenLedger::read(&world.folders.store().join("ledger.sqlite"));
-    evidence.canaries = world.variables.borrow().canaries().clone();
+    evidence.canaries = world.variables.borrow().marks.handed_out().clone();
+    evidence.printed = world.printed.take();
 }
 
 /// Waits for a server whose stdin was closed.
@@ -200,6 +201,7 @@ fn blank(scenario: &Scenario) -> Evidence {
         clinic: None,
         leftovers: Vec::new(),
         canaries: Default::default(),
+        printed: Default::default(),
         stopped: None,
         seconds: 0.0,
     }

@@ -8,13 +8,14 @@ use serde::{Deserialize, Serialize};
 use super::{ExitFacts, FlowEnd, Intent, Order, Origin, Token};
 use crate::contract::ids::{RequestId, RunId};
 use crate::contract::outcome::Mode;
+use crate::contract::sandbox::SandboxFacts;
 use crate::runs::clock::utc_now;
 use crate::runs::fingerprint::Fingerprint;
 use crate::runs::record::AttemptOf;
 use crate::runs::request_hash::{Attempt, LedgerKey};
 use crate::runs::server::ServerId;
 
-/// Who made the one claim of a dispatch.
+/// Who made the one claim of a dispatch, where a claim is a file.
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "by", rename_all = "snake_case")]
 pub enum Claimant {
@@ -41,6 +42,7 @@ pub fn intent_bytes(intent: &Intent) -> io::Result<Vec<u8>> {
         attempt: attempt.as_ref().map(|it| it.attempt),
         ledger_key: attempt.as_ref().map(|it| it.ledger_key.clone()),
         fingerprint: attempt.map(|it| it.fingerprint),
+        sandbox: order.of.sandbox.map(SandboxFacts::to_object),
     })?)
 }
 
@@ -52,12 +54,17 @@ pub fn intent(bytes: &[u8], run_id: &RunId) -> Option<Intent> {
         (None, None, None) => None,
         _ => return None,
     };
+    let sandbox = match wire.sandbox {
+        Some(object) => Some(SandboxFacts::read(&object)?),
+        None => None,
+    };
     let of = Origin {
         request_id: wire.request_id,
         workflow: wire.workflow,
         mode: wire.mode,
         started_at: wire.started_at,
         attempt,
+        sandbox,
     };
     let (argv, run_dir, time_limit_ms) = (wire.argv, wire.run_dir, wire.time_limit_ms);
     let order = Order { run_id: wire.run_id, argv, run_dir, time_limit_ms, of };
@@ -98,9 +105,9 @@ pub fn exit_bytes(intent: &Intent, facts: &ExitFacts) -> io::Result<Vec<u8>> {
 }
 
 /// Facts that carry the intent's token and say one way to end; anything else is no fact.
-pub fn exit(bytes: &[u8], intent: &Intent) -> Option<ExitFacts> {
+pub fn exit(bytes: &[u8], run_id: &RunId, token: &str) -> Option<ExitFacts> {
     let wire: ExitWire = serde_json::from_slice(bytes).ok()?;
-    let ours = wire.run_id == intent.order.run_id && wire.token == intent.token;
+    let ours = wire.run_id == *run_id && wire.token.as_str() == token;
     let ran = wire.started_at.as_deref().is_some_and(is_time);
     let nothing_ran = wire.started_at.is_none() && wire.report_sha256.is_none() && !wire.timed_out;
     let end = match (wire.end, wire.code, wire.signal) {
@@ -134,6 +141,8 @@ struct IntentWire {
     ledger_key: Option<LedgerKey>,
     #[serde(skip_serializing_if = "Option::is_none")]
     fingerprint: Option<Fingerprint>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sandbox: Option<serde_json::Map<String, serde_json::Value>>,
 }
 
 #[derive(Serialize, Deserialize)]
