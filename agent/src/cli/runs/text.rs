@@ -34,18 +34,23 @@ impl Told {
         }
     }
 
-    /// The same word that get_run says of it, as far as files of Flow don't say more by now.
-    fn reason(&self) -> Reason {
+    /// The same word that get_run says of a run, as far as files of Flow don't say more by now. A decision about one has none.
+    fn reason(&self) -> Option<Reason> {
         match self.receipts.last() {
-            Some((ReceiptRead::Valid(receipt), _)) => receipt.run().map_or(Reason::Running, |result| result.reason),
-            Some((ReceiptRead::Corrupt { .. }, _)) => Reason::ResultUnreadable,
-            None => Reason::Running,
+            _ if !self.action.tool.is_run() => None,
+            Some((ReceiptRead::Valid(receipt), _)) => receipt.run().map(|result| result.reason),
+            Some((ReceiptRead::Corrupt { .. }, _)) => Some(Reason::ResultUnreadable),
+            None => Some(Reason::Running),
         }
     }
 
+    /// What a decision came to.
+    fn decision(&self) -> &'static str {
+        self.newest().map_or("open", |receipt| receipt.result.word())
+    }
+
     pub fn to_object(&self, show_request_id: bool) -> Map<String, Value> {
-        let (reason, facts) = (self.reason(), LifecycleFacts::of(&self.action, self.newest()));
-        let row = reason.row();
+        let facts = LifecycleFacts::of(&self.action, self.newest());
         let receipts: Vec<Value> =
             self.receipts.iter().map(|(receipt, digest)| receipt_object(receipt, digest)).collect();
         let mut object = Map::new();
@@ -55,13 +60,21 @@ impl Told {
         put("workflow", self.action.workflow.as_deref().into());
         put("mode", self.action.mode.as_str().into());
         put("phase", self.action.phase.as_str().into());
-        put("outcome", row.outcome.as_str().into());
-        put("reason", reason.as_str().into());
-        put("safe_to_retry", row.safe_to_retry.into());
-        put("record_changed", row.record_changed.as_str().into());
-        put("next_step", row.next_step.as_str().into());
-        put("next_action", copy_for(reason).next_action.into());
-        put("what_a_person_can_do", for_a_person(reason).into());
+        match self.reason() {
+            Some(reason) => {
+                let row = reason.row();
+                put("outcome", row.outcome.as_str().into());
+                put("reason", reason.as_str().into());
+                put("safe_to_retry", row.safe_to_retry.into());
+                put("record_changed", row.record_changed.as_str().into());
+                put("next_step", row.next_step.as_str().into());
+                put("next_action", copy_for(reason).next_action.into());
+                put("what_a_person_can_do", for_a_person(reason).into());
+            }
+            None => {
+                put("decision", self.decision().into());
+            }
+        }
         put("lifecycle", facts.to_object().into());
         put("receipts", receipts.into());
         put("events", json!(self.events));
@@ -73,13 +86,17 @@ impl Told {
 
     pub fn to_text(&self, show_request_id: bool) -> String {
         let (reason, facts) = (self.reason(), LifecycleFacts::of(&self.action, self.newest()));
-        let copy = copy_for(reason);
-        let mut text = format!("{}: {} ({})\n\n", self.action.run_id(), copy.label, reason.as_str());
+        let run_id = self.action.run_id();
+        let mut text = match reason.map(|reason| (reason, copy_for(reason))) {
+            Some((reason, copy)) => {
+                format!("{run_id}: {} ({})\n\n{}\n{}\n\n", copy.label, reason.as_str(), copy.what_happened, copy.next_action)
+            }
+            None => format!("{run_id}: {}, {}\n\n", self.action.tool.as_str(), self.decision()),
+        };
         let mut say = |line: String| {
             // Writing to a text can't fail.
             let _ = writeln!(text, "{line}");
         };
-        say(format!("{}\n{}\n", copy.what_happened, copy.next_action));
         let word = |word: Option<&'static str>| word.unwrap_or("-");
         say(format!(
             "permission {}, execution {}, delivery {}, policy {}{}{}",
@@ -113,7 +130,9 @@ impl Told {
         if self.receipts.is_empty() {
             say("  none yet".to_owned());
         }
-        say(format!("\nWhat a person can do now\n  {}", for_a_person(reason)));
+        if let Some(reason) = reason {
+            say(format!("\nWhat a person can do now\n  {}", for_a_person(reason)));
+        }
         text
     }
 }

@@ -158,11 +158,13 @@ impl Store {
         }
         let execution = listing.execution.map(|execution| format!("execution = '{}'", execution.as_str()));
         conditions.extend(execution.as_deref());
+        // What is open is found by what is open, however long the history.
+        let order = if listing.open { "+started_at" } else { "started_at" };
         let sql = format!(
             "SELECT execution_id, tool, workflow, phase, permission, execution, delivery, \
              (SELECT reason FROM receipts WHERE receipts.action_id = actions.action_id ORDER BY revision DESC LIMIT 1), code, \
              CASE WHEN reserved_at IS NULL THEN NULL ELSE attempt END, substr(request_hash, 1, 12), started_at, request_id \
-             FROM actions WHERE {} ORDER BY started_at DESC LIMIT ?1",
+             FROM actions WHERE {} ORDER BY {order} DESC LIMIT ?1",
             conditions.join(" AND ")
         );
         let mut statement = connection.prepare_cached(&sql)?;
