@@ -52,6 +52,12 @@ fn program_and(command: &str) -> String {
     if command == PROGRAM { PROGRAM.to_owned() } else { format!("{PROGRAM} {command}") }
 }
 
+/// What was asked for. A closed stdout has nobody to tell.
+pub fn to_stdout(text: &str) {
+    let mut stdout = std::io::stdout();
+    let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+}
+
 /// One line to the operator. stderr may be closed or full of nobody's reading: what can't be said is left unsaid.
 pub fn to_stderr(text: &str) {
     let _ = std::io::stderr().write_all(text.as_bytes());

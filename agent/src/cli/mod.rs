@@ -1,11 +1,14 @@
 //! The command line: one file for each command.
 
+mod admission;
 mod console;
 mod keeper;
+mod seal;
 mod serve;
 mod serve_options;
 
-pub use serve_options::{AttendedOptions, ServeOptions};
+pub use admission::place;
+pub use serve_options::{AdmissionOptions, AttendedOptions, ServeOptions};
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -32,6 +35,10 @@ struct Cli {
 enum Command {
     /// Serves workflows to one MCP client over stdin and stdout.
     Serve(Box<serve_options::Flags>),
+    /// Tells whether this release and the listed workflows are actively admitted.
+    Admission(admission::Arguments),
+    /// Checks Seals, and pins the keys that they are checked with.
+    Seal(seal::Arguments),
     /// Owns one run of Flow. Started by a server, never by hand.
     #[command(name = "__keeper", hide = true)]
     Keeper(keeper::Arguments),
@@ -41,6 +48,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<_> = arguments.into_iter().collect();
     match Cli::try_parse_from(&arguments) {
         Ok(Cli { command: Command::Serve(flags) }) => serve::run(*flags),
+        Ok(Cli { command: Command::Admission(arguments) }) => admission::run(arguments),
+        Ok(Cli { command: Command::Seal(arguments) }) => seal::run(arguments),
         Ok(Cli { command: Command::Keeper(arguments) }) => keeper::run(&arguments),
         Err(usage) => {
             let named = arguments.get(1).and_then(|word| word.to_str()).filter(|word| !word.starts_with('-'));

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use super::console;
 use super::serve_options::{Flags, ServeOptions, Surroundings};
+use crate::admission::reason;
+use crate::admission::run_rule::ReleaseDemand;
 use crate::bridge::Bridge;
 use crate::flow::command::FlowCommand;
 use crate::mcp::{self, ServerFace};
@@ -29,6 +31,7 @@ pub fn run(flags: Flags) -> ExitCode {
         Err(refusal) => return console::refused(NAME, &refusal),
     };
     console::to_stderr(&banner(&options, &service));
+    tell_of_the_release(&options);
     match mcp::process::serve_stdio(ServerFace::default(), || Arc::new(bridge)) {
         Ok(_) => ExitCode::SUCCESS,
         Err(fault) => console::bug(NAME, &fault.into()),
@@ -44,6 +47,19 @@ fn approval_modes_exist(flow: &FlowCommand) -> Result<(), Refusal> {
         "--approval-mode was given, but this Flow has no approval modes",
         "leave --approval-mode out, or name a newer Flow with --flow-cli",
     ))
+}
+
+/// Advice to the operator, who asked for it: nothing waits for it, and nothing rests on it.
+fn tell_of_the_release(options: &ServeOptions) {
+    if options.admission.ledger.is_none() {
+        return;
+    }
+    let demand = ReleaseDemand::of(options);
+    std::thread::spawn(move || {
+        let verdict = demand.look();
+        let (state, word) = (reason::state(verdict).as_str(), reason::word(verdict));
+        console::to_stderr(&format!("openadapt-agent {}: this release is {state} ({word}).\n", env!("CARGO_PKG_VERSION")));
+    });
 }
 
 /// Counts only: no name, label or path.

@@ -24,6 +24,8 @@ pub struct ResultFacts {
     pub seconds: Option<f64>,
     pub model_calls: Option<u64>,
     pub technical: Technical,
+    /// A receipt of exactly this run was signed with a key that is pinned here.
+    pub sealed: bool,
 }
 
 /// Flow's own words about the run.
@@ -50,6 +52,7 @@ pub struct RunResult {
 impl RunResult {
     pub fn proof(&self) -> Proof {
         match self.reason.outcome() {
+            Outcome::Done if self.facts.sealed => Proof::Sealed,
             Outcome::Done => Proof::Local,
             _ => Proof::None,
         }

@@ -59,6 +59,10 @@ impl FlowCommand {
         &self.words
     }
 
+    pub fn settings(&self) -> &FlowSettings {
+        &self.settings
+    }
+
     pub fn approval_mode(&self) -> Option<&str> {
         self.settings.approval_mode.as_deref()
     }

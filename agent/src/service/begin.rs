@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::core::Core;
 use crate::bridge::arguments::RunWorkflowArguments;
+use crate::contract::failed_check::FailedCheck;
 use crate::contract::ids::RunId;
 use crate::contract::invalid_input::InvalidInput;
 use crate::contract::reason::Reason;
@@ -37,7 +38,7 @@ impl Core {
     fn admitted(&self, arguments: &RunWorkflowArguments) -> Result<(&Workflow, CheckedInputs), Refused> {
         let workflow = self.catalog.by_name(&arguments.workflow).ok_or(Refused::of(Reason::UnknownWorkflow))?;
         let refused =
-            |reason| Refused { reason, workflow: Some(workflow.name().to_owned()), invalid_inputs: Vec::new() };
+            |reason| Refused { reason, workflow: Some(workflow.name().to_owned()), ..Refused::of(reason) };
         workflow.recheck().map_err(|_| refused(Reason::WorkflowUnavailable))?;
         if !self.runs_enabled() {
             return Err(refused(Reason::RunsDisabled));
@@ -48,6 +49,9 @@ impl Core {
             .inputs
             .check(&given, Omitted::Refused)
             .map_err(|problems| Refused { invalid_inputs: problems, ..refused(Reason::InvalidInput) })?;
+        if let Some(unready) = self.unready(workflow) {
+            return Err(Refused { failed_checks: unready.failed_checks, ..refused(unready.reason) });
+        }
         Ok((workflow, inputs))
     }
 
@@ -60,7 +64,11 @@ impl Core {
                 return Ok(Begun::Replay(run_id));
             }
         }
-        let facts = ResultFacts { invalid_inputs: refused.invalid_inputs, ..ResultFacts::default() };
+        let facts = ResultFacts {
+            invalid_inputs: refused.invalid_inputs,
+            failed_checks: refused.failed_checks,
+            ..ResultFacts::default()
+        };
         self.recorded(arguments, refused.workflow, refused.reason, facts)
     }
 
@@ -167,10 +175,11 @@ struct Refused {
     /// The catalogue's name; a name that isn't in it is never repeated.
     workflow: Option<String>,
     invalid_inputs: Vec<InvalidInput>,
+    failed_checks: Vec<FailedCheck>,
 }
 
 impl Refused {
     fn of(reason: Reason) -> Self {
-        Self { reason, workflow: None, invalid_inputs: Vec::new() }
+        Self { reason, workflow: None, invalid_inputs: Vec::new(), failed_checks: Vec::new() }
     }
 }

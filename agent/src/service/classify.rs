@@ -15,6 +15,7 @@ use crate::flow::pause;
 use crate::flow::report::{self, Binding};
 use crate::flow::run_dir::RunDir;
 use crate::runs::dispatch::{ExitFacts, FlowEnd};
+use crate::seal;
 
 /// What a run came to.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,7 +49,9 @@ pub fn first(run_id: &RunId, run_dir: &Path, exit: &ExitFacts, printed: impl FnO
         retryable if !seen_at_exit && retryable.row().safe_to_retry => Reason::ResultUnreadable,
         reason => reason,
     };
-    Classified { facts: facts_of(run_id, reason, &evidence, exit), reason, binding: found.binding }
+    let sealed = is_sealed(reason, &folder, &found.binding, run_id);
+    let facts = ResultFacts { sealed, ..facts_of(run_id, reason, &evidence, exit) };
+    Classified { facts, reason, binding: found.binding }
 }
 
 /// What a person's decision made of a run that waited for one; `None` where nothing can be said beyond what is known.
@@ -78,6 +81,7 @@ pub fn again(run_id: &RunId, run_dir: &Path, known: &Classified) -> Option<Class
         return None;
     }
     let mut facts = known.facts.clone();
+    facts.sealed = is_sealed(reason, &folder, &found.binding, run_id);
     if let ReportEvidence::Consistent(report) = &found.evidence {
         facts.technical = technical(report);
         facts.model_calls = report.model_calls;
@@ -89,6 +93,10 @@ pub fn again(run_id: &RunId, run_dir: &Path, known: &Classified) -> Option<Class
         facts,
         binding: Binding { file_sha256: found.binding.file_sha256, ..known.binding.clone() },
     })
+}
+
+fn is_sealed(reason: Reason, folder: &RunDir, binding: &Binding, run_id: &RunId) -> bool {
+    reason.outcome() == Outcome::Done && seal::run::is_sealed(folder, binding.file_sha256.as_deref(), run_id)
 }
 
 fn process_end(exit: &ExitFacts) -> ProcessEnd {

@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use crate::admission::RunRule;
+use crate::admission::run_rule::Unready;
 use crate::cli::ServeOptions;
 use crate::contract::ids::RunId;
 use crate::contract::outcome::Mode;
@@ -23,6 +25,7 @@ pub struct Core {
     pub(super) timeout: Duration,
     runs_enabled: bool,
     mode: Mode,
+    run_rule: RunRule,
     /// Opened when first needed: a server that only reads may never need it.
     ledger: Mutex<Option<Arc<Ledger>>>,
 }
@@ -40,6 +43,7 @@ impl Core {
             timeout: options.timeout,
             runs_enabled: options.runs_enabled,
             mode: options.mode(),
+            run_rule: RunRule::of(options),
             ledger: Mutex::default(),
         };
         if core.runs_enabled {
@@ -97,6 +101,11 @@ impl Core {
             replayed: false,
             facts: ResultFacts::default(),
         }
+    }
+
+    /// Why a run of this workflow isn't started at all. Nothing of a sandbox needs to be admitted.
+    pub(super) fn unready(&self, workflow: &Workflow) -> Option<Unready> {
+        if self.mode == Mode::Sandbox { None } else { self.run_rule.refuses(&workflow.bundle_dir) }
     }
 
     /// Takes back a dispatch that no keeper has claimed. One that was claimed is its keeper's.

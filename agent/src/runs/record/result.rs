@@ -7,6 +7,7 @@ use crate::contract::evidence::{ApprovalMode, ExecutionOutcome, TransactionOutco
 use crate::contract::failed_check::FailedCheck;
 use crate::contract::ids::RunId;
 use crate::contract::invalid_input::{InputProblem, InvalidInput};
+use crate::contract::outcome::Proof;
 use crate::contract::reason::Reason;
 use crate::contract::result::{ResultFacts, RunResult, Technical};
 
@@ -56,6 +57,7 @@ impl StoredResult {
             seconds: optional(&document, "seconds", |value| value.as_f64().filter(|seconds| *seconds >= 0.0))?,
             model_calls: optional(&document, "model_calls", Value::as_u64)?,
             technical: optional(&document, "technical", |value| technical(value.as_object()?))?.unwrap_or_default(),
+            sealed: document.get("proof").and_then(Value::as_str) == Some(Proof::Sealed.as_str()),
         };
         Some(Self { reason, facts, document })
     }
