@@ -151,7 +151,8 @@ fn a_server_that_says_nothing_more_is_left() {
 #[test]
 fn a_server_that_isnt_trusted_or_isnt_there_is_unavailable() {
     let mut stranger = Server::answering("HTTP/1.1 200 OK\nContent-Type: application/json", "{}");
-    let fetcher = Fetcher::trusting(&[], Duration::from_secs(20));
+    let other = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap().cert.der().to_vec();
+    let fetcher = Fetcher::trusting(&[other], Duration::from_secs(20));
     assert_eq!(fetcher.get(&stranger.address, LIMIT), Err(Reason::LedgerUnavailable));
     stranger.answering.take().unwrap().join().unwrap();
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();

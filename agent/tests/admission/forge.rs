@@ -97,6 +97,9 @@ impl Forge {
             signer["public_key_sha256"] = sha256(&spki).into();
             signer["public_key_spki_der_base64"] = STANDARD.encode(spki).into();
         }
+        for receipt in [&mut forge.authority, &mut forge.revocation, &mut forge.receipt] {
+            receipt["issuer_key_id"] = inner.as_str().into();
+        }
         forge.linked()
     }
 
@@ -304,7 +307,6 @@ impl Forge {
 
     pub fn signed(&self, receipt: &Value, domain: &str) -> Value {
         let mut receipt = without(receipt, &["signature", "signing_statement"]);
-        receipt["issuer_key_id"] = self.root().inner_key_id().into();
         let unsigned = registered(&receipt);
         let statement = json!({
             "schema_version": "openadapt.qualification-evidence-signing-statement/v1",

@@ -118,11 +118,9 @@ fn a_row_without_an_end_counts_only_with_what_is_revoked_beside_it() {
 
 #[test]
 fn a_row_that_says_it_was_revoked_is_revoked() {
-    let forge = Forge::new();
-    let mut row = forge.latest().clone();
-    row["revoked_at"] = json!("2026-10-10T00:00:00Z");
-    hash_row(&mut row);
-    let forge = Forge { rows: vec![row], ..forge };
+    let mut forge = Forge::new();
+    forge.rows[0]["revoked_at"] = json!("2026-10-10T00:00:00Z");
+    hash_row(&mut forge.rows[0]);
     assert_eq!(World::of(forge.root()).verdict(&forge.ledger(), None), Err(Reason::AdmissionRevoked));
 }
 

@@ -151,11 +151,9 @@ fn what_was_seen_revoked_admits_nothing_even_with_the_file_from_before() {
     let host = Host::new();
     assert_eq!(host.governed(), None);
     let id = host.forge.admission["admission_id_sha256"].as_str().unwrap();
-    let revoking = host.forge.clone().revoking(&[("qualification-admission", id)]);
-    let mut later = revoking.revocation.clone();
-    later["observed_at"] = json!("2020-01-02T00:00:00Z");
-    later["not_before"] = json!("2020-01-02T00:00:00Z");
-    let mut revoking = Forge { revocation: later, ..revoking };
+    let mut revoking = host.forge.clone().revoking(&[("qualification-admission", id)]);
+    revoking.revocation["observed_at"] = json!("2020-01-02T00:00:00Z");
+    revoking.revocation["not_before"] = json!("2020-01-02T00:00:00Z");
     revoking.resign_revocation();
     host.write_authority(&revoking.authority_file());
     assert_eq!(host.governed(), INVALID);

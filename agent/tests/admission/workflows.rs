@@ -218,7 +218,8 @@ fn a_bundle_is_the_admitted_one_in_every_field_or_not_at_all() {
         let fewer = fields().into_iter().filter(|(field, _)| field != key);
         assert_eq!(verdict(&Live::of(fewer)), Err(Reason::LiveBindingIncomplete), "{key}");
     }
-    let real_people = Live { contains_phi: true, ..Live::of(fields()) };
+    let mut real_people = Live::of(fields());
+    real_people.contains_phi = true;
     assert_eq!(verdict(&real_people), Err(Reason::EvidenceClassNotAllowed));
 }
 
