@@ -71,7 +71,9 @@ pub fn prepare(
     let mut app = None;
     let mut lacking = Lacking::NoEngine;
     for bridge in &programs.bridges {
-        match Engine::greet(bridge, leash).and_then(|engine| prepared(&engine, &programs.app, &mut app, settings, runs_dir)) {
+        match Engine::greet(bridge, leash)
+            .and_then(|engine| prepared(&engine, &programs.app, &mut app, settings, runs_dir))
+        {
             Ok((engine, prepared)) => {
                 let app = app.ok_or(Lacking::AppNotStarted)?;
                 return Ok(Stage::new(engine, prepared, settings.headed, programs.app.clone(), app));

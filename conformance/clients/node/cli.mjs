@@ -1,6 +1,9 @@
 // For clients that are a command line: one process for each call.
 
 import { spawnSync } from "node:child_process";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 
 export const command = JSON.parse(process.env.SERVER_COMMAND);
 export const name = process.env.CLIENT_NAME;
@@ -9,6 +12,13 @@ export const run = { workflow: "triage", request_id: `${name}-saved`, inputs: { 
 
 /** A command as one line for a shell. */
 export const shell = (words) => words.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(" ");
+
+/** The command as one program, for clients that take words of it for their own. */
+export function program() {
+  const path = join(mkdtempSync(join(tmpdir(), "server-")), "server.sh");
+  writeFileSync(path, `#!/bin/sh\nexec ${shell(command)}\n`, { mode: 0o755 });
+  return path;
+}
 
 /** What a program prints on stdout, and how it ended. */
 export function ran(script, words) {

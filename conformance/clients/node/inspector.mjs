@@ -1,11 +1,12 @@
 // The MCP inspector's command line, in the era that the first word says.
 
-import { command, json, ran, run, tell } from "./cli.mjs";
+import { json, program, ran, run, tell } from "./cli.mjs";
 
 const era = process.argv[2];
+const server = program();
 const inspect = (...words) =>
   ran("node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js", [
-    "--cli", ...command, ...words, "--protocol-era", era, "--format", "json",
+    "--cli", server, ...words, "--protocol-era", era, "--format", "json",
   ]);
 const call = (tool, args) => inspect("--method", "tools/call", "--tool-name", tool, "--tool-args-json", JSON.stringify(args));
 const result = (answer) => json(answer.text).result ?? json(answer.text);

@@ -67,11 +67,6 @@ pub fn build_programs(printer: Printer) -> Result<(), Problem> {
     env::var_os("CARGO").map_or(Ok(()), |cargo| build(&cargo, &beside_this()?, &[AGENT, FLOW, CLINIC], &[], printer))
 }
 
-/// The clinic alone, where cargo started this program.
-pub fn build_clinic(printer: Printer) -> Result<(), Problem> {
-    env::var_os("CARGO").map_or(Ok(()), |cargo| build(&cargo, &beside_this()?, &[CLINIC], &[], printer))
-}
-
 fn words(given: Option<&str>, beside: &Path, (_, binary): (&str, &str)) -> Result<Vec<String>, Problem> {
     let Some(given) = given else {
         let path = beside.join(format!("{binary}{}", env::consts::EXE_SUFFIX));

@@ -55,7 +55,6 @@ fn evidence(lines: Vec<Line>) -> Option<Evidence> {
         leftovers: Vec::new(),
         canaries: BTreeMap::new(),
         printed: BTreeSet::new(),
-        clinic: None,
         stopped: None,
         seconds: 0.0,
     })

@@ -186,12 +186,7 @@ impl Store {
         self.of_wait(identity, "approved", None)
     }
 
-    fn of_wait(
-        &self,
-        identity: &Identity,
-        status: &str,
-        owner: Option<&str>,
-    ) -> Result<Option<Action>, StoreFault> {
+    fn of_wait(&self, identity: &Identity, status: &str, owner: Option<&str>) -> Result<Option<Action>, StoreFault> {
         let found: Option<String> = self
             .reading()
             .prepare_cached(
