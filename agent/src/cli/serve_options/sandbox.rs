@@ -95,7 +95,9 @@ impl Flags {
             ("--config", self.config.is_some()),
             ("--policy", self.policy.is_some()),
             ("--approval-mode", self.approval_mode.is_some()),
-            ("--allow-url-override", self.allow_url_override),
+            ("--allow-url-override", self.older.allow_url_override),
+            ("--allow-synthetic-recorded-defaults", self.older.allow_synthetic_recorded_defaults),
+            ("--allow-protected-export", self.older.allow_protected_export),
             ("--extra-run-arg", !self.extra_run_arg.is_empty()),
             ("--form-timeout", self.form_timeout.is_some()),
         ];
