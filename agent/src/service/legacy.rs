@@ -189,6 +189,9 @@ impl Core {
             Ok(inputs) => inputs,
             Err(invalid_inputs) => return for_reason(Reason::InvalidInput, ResultFacts { invalid_inputs, ..none() }),
         };
+        if let Some(unready) = self.unready(workflow) {
+            return for_reason(unready.reason, ResultFacts { failed_checks: unready.failed_checks, ..none() });
+        }
         let url = call.url.as_deref();
         let (bundle, fixed) = (workflow.digest(), self.flow.url());
         let operation = run_operation(Tool::RunOlder, &workflow.public_id, bundle, inputs.rendered(), url.or(fixed));
