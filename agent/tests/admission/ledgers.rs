@@ -7,6 +7,9 @@ use serde_json::{Value, json};
 use crate::forge::{Forge, hash_row};
 use crate::world::{World, bytes, judged};
 
+/// One thing that is changed, by its name.
+type Change<T> = (&'static str, fn(&mut T));
+
 fn changed(change: impl FnOnce(&mut Value)) -> Result<(), Reason> {
     let forge = Forge::new();
     let mut ledger = forge.ledger();
@@ -21,7 +24,7 @@ fn of_bytes(bytes: &[u8]) -> Result<(), Reason> {
 
 #[test]
 fn the_frame_is_closed_and_constant() {
-    let malformed: [(&str, fn(&mut Value)); 14] = [
+    let malformed: [Change<Value>; 14] = [
         ("another key", |ledger| ledger["more"] = json!(1)),
         ("a key less", |ledger| drop(ledger.as_object_mut().unwrap().remove("policy_revision"))),
         ("a fallback", |ledger| ledger["derivation"]["fallback_to_older_release"] = json!(true)),
@@ -85,7 +88,7 @@ fn a_chain_of_two_is_judged_by_its_last() {
 
 #[test]
 fn a_history_counts_from_one_and_names_what_came_before() {
-    let broken: [(&str, fn(&mut Value)); 4] = [
+    let broken: [Change<Value>; 4] = [
         ("a gap", |rows| rows[1]["release_identity"]["sequence"] = json!(3)),
         ("a wrong predecessor", |rows| {
             rows[1]["release_identity"]["previous_admission_sha256"] = json!(format!("sha256:{}", "0".repeat(64)));

@@ -8,6 +8,9 @@ use serde_json::{Value, json};
 use crate::forge::{Forge, registered, sha256};
 use crate::world::{World, bytes, judged};
 
+/// One thing that is changed, by its name.
+type Change<T> = (&'static str, fn(&mut T));
+
 fn decoded(text: &Value) -> Value {
     serde_json::from_slice(&STANDARD.decode(text.as_str().unwrap()).unwrap()).unwrap()
 }
@@ -34,7 +37,7 @@ fn with_statement(change: impl FnOnce(&mut Value)) -> Result<(), Reason> {
 #[test]
 fn an_envelope_has_one_spelling() {
     assert_eq!(with_bundle(|_| {}), Ok(()));
-    let invalid: [(&str, fn(&mut Value)); 9] = [
+    let invalid: [Change<Value>; 9] = [
         ("a flipped bit", |bundle| {
             let sig = &mut bundle["dsseEnvelope"]["signatures"][0]["sig"];
             let mut raw = STANDARD.decode(sig.as_str().unwrap()).unwrap();
@@ -81,7 +84,7 @@ fn a_payload_without_its_line_feed_is_another_payload_even_when_it_is_signed() {
 
 #[test]
 fn a_statement_is_about_this_object_and_from_the_one_place() {
-    let invalid: [(&str, fn(&mut Value)); 9] = [
+    let invalid: [Change<Value>; 9] = [
         ("another object", |statement| statement["object_sha256"] = json!(sha256(b"x"))),
         ("another kind", |statement| statement["object_kind"] = json!("qualification-admission")),
         ("another size", |statement| statement["object_size_bytes"] = json!(1)),
@@ -130,7 +133,7 @@ fn a_signer_must_be_active_and_of_the_one_algorithm() {
 
 #[test]
 fn receipts_bind_each_other_and_count_now() {
-    let invalid: [(&str, fn(&mut Forge)); 6] = [
+    let invalid: [Change<Forge>; 6] = [
         ("an authority that ended", |forge| forge.authority["status"] = json!("retired")),
         ("an authority that expired", |forge| forge.authority["expires_at"] = json!("2026-10-01T00:00:00Z")),
         ("a revocation that ended", |forge| forge.revocation["status"] = json!("superseded")),

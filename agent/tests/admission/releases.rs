@@ -7,6 +7,9 @@ use serde_json::{Value, json};
 use crate::forge::{Forge, hash_row};
 use crate::world::{NOW, VERSION, WHEEL, World, judged};
 
+/// One thing that is changed, by its name.
+type Change<T> = (&'static str, fn(&mut T));
+
 /// The latest row changed, its digests made anew, everything signed.
 fn changed(change: impl FnOnce(&mut Value)) -> Result<(), Reason> {
     let mut forge = Forge::new();
@@ -43,7 +46,7 @@ fn a_row_of_another_target_is_a_target_mismatch_whatever_else_is_wrong() {
 
 #[test]
 fn a_row_has_its_shape() {
-    let malformed: [(&str, fn(&mut Value)); 16] = [
+    let malformed: [Change<Value>; 16] = [
         ("another key", |row| row["more"] = json!(1)),
         ("a null revocation", |row| row["revoked_at"] = Value::Null),
         ("no class", |row| row["evidence_class"] = json!("other")),

@@ -14,6 +14,9 @@ use serde_json::{Value, json};
 
 use crate::forge::{Forge, canonical, sha256};
 
+/// One thing that is changed, by its name.
+type Change<T> = (&'static str, fn(&mut T));
+
 const SEALED: &str = include_str!("../../src/workflows/testing/sealed_workflow.json");
 const SEALED_DIGEST: &str = "sha256:9318c182665846957a97b5f18b9cd87f92cb9fbe12c8941dff87dc5d3d14f179";
 /// Long ago: the rule reads the clock of this computer.
@@ -121,7 +124,7 @@ fn a_file_that_others_may_read_or_that_is_a_link_admits_nothing() {
 
 #[test]
 fn whatever_is_wrong_with_the_file_it_admits_nothing() {
-    let changes: [(&str, fn(&mut Value)); 8] = [
+    let changes: [Change<Value>; 8] = [
         ("an older file", |file| file["schema_version"] = json!("openadapt.production-qualification-authority/v1")),
         ("another member", |file| file["more"] = json!(1)),
         ("another digest", |file| file["qualification_admission_sha256"] = json!("0".repeat(64))),
