@@ -198,7 +198,7 @@ fn an_interrupted_run_leaves_no_process_and_no_folder() {
     reading.read_line(&mut said).unwrap();
     assert_eq!(said, "lingering\n");
     let worlds = conformance::run::process::of_folder(tmp.path());
-    assert!(worlds.iter().any(|process| process.command.contains("sleep 600")), "{worlds:?}");
+    assert!(worlds.iter().any(|process| process.command.contains("lingers-on")), "{worlds:?}");
     kill_process(judge, Signal::INT).unwrap();
 
     assert_eq!(waiting.join().unwrap().code(), Some(130));

@@ -30,6 +30,27 @@ pub struct Bundle {
 #[error("bundle could not be loaded safely")]
 pub struct Unloadable;
 
+/// The encrypted form wins over a plain one beside it.
+pub fn is_encrypted(bundle: &Path) -> bool {
+    bundle.join(ENCRYPTED).is_file()
+}
+
+/// The workflow file. Of an encrypted bundle the member `stand_in` of the container, or the container itself: it needs its
+/// passphrase in the environment, and which one is not looked at.
+pub fn workflow_text(bundle: &Path) -> Result<Vec<u8>, Unloadable> {
+    if !is_encrypted(bundle) {
+        return fs::read(bundle.join("workflow.json")).map_err(|_| Unloadable);
+    }
+    let container = fs::read(bundle.join(ENCRYPTED)).map_err(|_| Unloadable)?;
+    if std::env::var_os("OPENADAPT_BUNDLE_KEY").is_none_or(|key| key.is_empty()) {
+        return Err(Unloadable);
+    }
+    let whole: Value = serde_json::from_slice(&container).unwrap_or_default();
+    Ok(if whole["stand_in"].is_object() { whole["stand_in"].to_string().into_bytes() } else { container })
+}
+
+const ENCRYPTED: &str = "workflow.json.enc";
+
 /// The text that Flow ends with, on stderr with exit 1.
 #[derive(Debug, Error, PartialEq, Eq)]
 #[error("{0}")]
@@ -40,28 +61,20 @@ const SAFE_INTEGER: i64 = (1 << 53) - 1;
 
 impl Bundle {
     pub fn load(path: &Path) -> Result<Self, Unloadable> {
-        let plain = path.join("workflow.json");
-        if !plain.is_file() {
-            return Self::load_encrypted(path);
-        }
-        let bytes = fs::read(&plain).map_err(|_| Unloadable)?;
-        let workflow: Value = serde_json::from_slice(&bytes).map_err(|_| Unloadable)?;
-        let name = workflow["name"].as_str().ok_or(Unloadable)?.to_owned();
+        let bytes = workflow_text(path)?;
+        let Ok(workflow) = serde_json::from_slice::<Value>(&bytes) else { return Err(Unloadable) };
+        let name = match workflow["name"].as_str() {
+            Some(name) => name.to_owned(),
+            // A container that holds nothing for a stand-in.
+            None if is_encrypted(path) => folder_name(path),
+            None => return Err(Unloadable),
+        };
         let sealed = workflow["manifest"]["content_digest"].as_str().map(str::to_owned);
         let examples = workflow["params"].as_object().cloned().unwrap_or_default();
         let content_digest = sealed.unwrap_or_else(|| sha256_hex(&bytes));
         let mut bundle = Self::new(path, name, content_digest, examples, &workflow["param_specs"]);
         bundle.steps = workflow["steps"].as_array().map_or(0, Vec::len);
         Ok(bundle)
-    }
-
-    /// An encrypted bundle needs its passphrase in the environment; which one is not looked at.
-    fn load_encrypted(path: &Path) -> Result<Self, Unloadable> {
-        let bytes = fs::read(path.join("workflow.json.enc")).map_err(|_| Unloadable)?;
-        if std::env::var_os("OPENADAPT_BUNDLE_KEY").is_none_or(|key| key.is_empty()) {
-            return Err(Unloadable);
-        }
-        Ok(Self::new(path, folder_name(path), sha256_hex(bytes), Map::new(), &Value::Null))
     }
 
     fn new(path: &Path, name: String, content_digest: String, examples: Map<String, Value>, specs: &Value) -> Self {

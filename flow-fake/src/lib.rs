@@ -7,6 +7,7 @@ pub mod bridge;
 pub mod canonical;
 pub mod cli;
 pub mod clock;
+pub mod drive;
 pub mod files;
 pub mod journal;
 pub mod launch;

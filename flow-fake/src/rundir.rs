@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::canonical::canonical;
-use crate::report::{Profile, Subject, identity_steps};
+use crate::report::{Profile, Subject};
 use crate::{clock, files};
 
 const CLAIM: &str = ".durable_run.claim";
@@ -17,7 +17,13 @@ pub fn is_claimed(run_dir: &Path) -> bool {
 }
 
 /// Creates the folder under the process umask, and the files of a durable run when `durable`.
-pub fn create(run_dir: &Path, bundle: &Path, subject: &Subject, durable: bool) -> io::Result<()> {
+pub fn create(
+    run_dir: &Path,
+    bundle: &Path,
+    subject: &Subject,
+    identity_steps: Value,
+    durable: bool,
+) -> io::Result<()> {
     std::fs::create_dir_all(run_dir)?;
     if !durable {
         return Ok(());
@@ -34,7 +40,8 @@ pub fn create(run_dir: &Path, bundle: &Path, subject: &Subject, durable: bool) -
     files::create(&run_dir.join(".durable_state.lock"), b"", files::PRIVATE)?;
     std::fs::create_dir_all(run_dir.join("checkpoints"))?;
     std::fs::create_dir_all(run_dir.join("steps"))?;
-    let manifest = manifest(bundle, subject, &canonical_dir, &namespace);
+    let mut manifest = manifest(bundle, subject, &canonical_dir, &namespace);
+    manifest["governed_authorization"]["required_identity_step_ids"] = identity_steps;
     files::replace_json(&run_dir.join("checkpoints/_manifest.json"), &manifest, files::PRIVATE)
 }
 
@@ -74,7 +81,7 @@ fn authorization(subject: &Subject) -> Value {
         "execution_profile": subject.profile,
         "minimum_effect_tier": subject.profile.and_then(Profile::minimum_tier),
         "qualified_effect_requirements": [],
-        "required_identity_step_ids": identity_steps(subject.profile),
+        "required_identity_step_ids": null,
         "unverified_write_approvals": [],
         "approval_source": subject.approval_source,
         "qualification_admission": null,

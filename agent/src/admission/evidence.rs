@@ -50,7 +50,11 @@ impl Pack {
     /// Nothing for a place that holds no pack.
     pub fn read(place: &Path, root: &TrustRoot) -> Option<Self> {
         let place = place.canonicalize().ok()?;
-        if place.is_dir() { Self::of_folder(&place, root) } else { Self::of_file(&files::read(&place, PACK_LIMIT).ok()?) }
+        if place.is_dir() {
+            Self::of_folder(&place, root)
+        } else {
+            Self::of_file(&files::read(&place, PACK_LIMIT).ok()?)
+        }
     }
 
     /// A container, which has few spellings: each byte of it counts.

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use reqwest::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE};
-use reqwest::redirect::Policy;
 use reqwest::{Client, Response, StatusCode, Url};
 
 use super::reason::Reason;
+use crate::http_client;
 
 const CONNECT: Duration = Duration::from_secs(5);
 const TOTAL: Duration = Duration::from_secs(15);
@@ -39,8 +39,10 @@ impl Fetcher {
         if !plain {
             return Err(Reason::LedgerUnavailable);
         }
-        let runtime =
-            tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|_| Reason::LedgerUnavailable)?;
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|_| Reason::LedgerUnavailable)?;
         runtime.block_on(async {
             let fetched = tokio::time::timeout(self.total, self.fetched(address, limit)).await;
             fetched.unwrap_or(Err(Reason::LedgerUnavailable))
@@ -61,13 +63,8 @@ impl Fetcher {
     }
 
     fn client(&self) -> reqwest::Result<Client> {
-        // Somebody else may have installed one already; either serves.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let client = Client::builder()
+        let client = http_client::builder()
             .https_only(true)
-            .redirect(Policy::none())
-            .no_proxy()
-            .referer(false)
             .connect_timeout(CONNECT)
             .timeout(self.total)
             .user_agent(concat!("openadapt-agent/", env!("CARGO_PKG_VERSION")));
@@ -85,7 +82,8 @@ async fn body(mut response: Response, limit: usize) -> Result<Vec<u8>, Reason> {
     if header(CONTENT_ENCODING).is_some_and(|encoding| encoding != "identity") {
         return Err(Reason::LedgerTooLarge);
     }
-    let media_type = header(CONTENT_TYPE).unwrap_or_default().split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let media_type =
+        header(CONTENT_TYPE).unwrap_or_default().split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     if media_type != "application/json" {
         return Err(Reason::LedgerNotJson);
     }

@@ -78,9 +78,13 @@ impl Ledger {
             return None;
         }
         let listed = root.list("targets")?;
-        let targets: BTreeMap<_, _> =
-            listed.iter().map(Target::frame).map(|target| target.map(|target| (target.id, target))).collect::<Option<_>>()?;
-        (listed.len() == TargetId::all().len() && targets.len() == listed.len()).then_some(Self { source_commit, targets })
+        let targets: BTreeMap<_, _> = listed
+            .iter()
+            .map(Target::frame)
+            .map(|target| target.map(|target| (target.id, target)))
+            .collect::<Option<_>>()?;
+        (listed.len() == TargetId::all().len() && targets.len() == listed.len())
+            .then_some(Self { source_commit, targets })
     }
 }
 

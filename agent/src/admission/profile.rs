@@ -124,10 +124,25 @@ mod tests {
 
     #[test]
     fn a_profile_is_read_from_the_deployment_file() {
-        for text in ["runtime:\n  profile: standard\n", "{runtime: {profile: 'regulated'}}", "runtime: {profile: [demo]}", "a: b: c", "- x", "a: 1\n---\na: 2", "runtime: {<<: {profile: demo}}"] {
+        for text in [
+            "runtime:\n  profile: standard\n",
+            "{runtime: {profile: 'regulated'}}",
+            "runtime: {profile: [demo]}",
+            "a: b: c",
+            "- x",
+            "a: 1\n---\na: 2",
+            "runtime: {<<: {profile: demo}}",
+        ] {
             assert_eq!(of(&[], Some(text)), Profile::Governed, "{text}");
         }
-        for text in ["backend: {}\n", "", "runtime:\n", "runtime: {durable: true}", "runtime: {profile: null}", "profile: standard"] {
+        for text in [
+            "backend: {}\n",
+            "",
+            "runtime:\n",
+            "runtime: {durable: true}",
+            "runtime: {profile: null}",
+            "profile: standard",
+        ] {
             assert_eq!(of(&[], Some(text)), Profile::None, "{text}");
         }
         assert_eq!(of(&[], Some("runtime:\n  profile: \"demo\"  # for now\n")), Profile::Demo);

@@ -45,7 +45,8 @@ fn is_strict(tree: &Tree, longest: usize, depth: usize) -> bool {
     match tree {
         Tree::Null | Tree::Bool(_) => true,
         Tree::Number(literal) => {
-            literal.bytes().all(|byte| byte.is_ascii_digit()) && literal.parse().is_ok_and(|value: u64| value <= LARGEST)
+            literal.bytes().all(|byte| byte.is_ascii_digit())
+                && literal.parse().is_ok_and(|value: u64| value <= LARGEST)
         }
         Tree::Text(text) => text.len() <= longest,
         Tree::List(items) => depth < DEEPEST && items.iter().all(|item| is_strict(item, longest, depth + 1)),
@@ -72,8 +73,21 @@ mod tests {
         let deeper = "[".repeat(10_000) + &"]".repeat(10_000);
         let long = format!("{{\"a\":\"{}\"}}", "x".repeat(LONGEST_TEXT + 1));
         let unknown = [
-            "\u{feff}{}", "{} {}", "{}x", r#"{"a":1,"a":1}"#, r#"{"é":1}"#, "1.0", "1e2", "-1", "-0", "9007199254740992", "NaN", "", &deep,
-            &deeper, &long,
+            "\u{feff}{}",
+            "{} {}",
+            "{}x",
+            r#"{"a":1,"a":1}"#,
+            r#"{"é":1}"#,
+            "1.0",
+            "1e2",
+            "-1",
+            "-0",
+            "9007199254740992",
+            "NaN",
+            "",
+            &deep,
+            &deeper,
+            &long,
         ];
         for text in unknown {
             assert_eq!(strict(text.as_bytes(), 1 << 20), Err(ReadFault::NotStrict), "{}", &text[..text.len().min(40)]);

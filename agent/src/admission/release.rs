@@ -200,7 +200,8 @@ impl<'a> Row<'a> {
             && ["target", "verdict", "claim_scope"].iter().all(|key| members.text(key).is_some())
             && identity.is("schema_version", "openadapt.monotonic-production-release/v1")
             && identity.is("channel", "production")
-            && (identity.is_null("previous_admission_sha256") || identity.digest("previous_admission_sha256").is_some())
+            && (identity.is_null("previous_admission_sha256")
+                || identity.digest("previous_admission_sha256").is_some())
             && is_release(&release) == Some(true)
             && members.get("publication_staging")?.as_map().is_some()
             && references.iter().all(|key| members.get(key).and_then(is_reference) == Some(true))
@@ -249,10 +250,7 @@ impl<'a> Row<'a> {
                 "artifact_inventory_sha256",
                 in_domain("OpenAdapt production release artifact inventory v1", &about("artifacts", artifacts)),
             ),
-            (
-                "publication_staging_sha256",
-                in_domain("OpenAdapt production release staging evidence v1", staging),
-            ),
+            ("publication_staging_sha256", in_domain("OpenAdapt production release staging evidence v1", staging)),
             ("admission_id_sha256", in_domain("OpenAdapt qualification release admission v2", &unnamed)),
         ];
         let same = digests.iter().all(|(key, digest)| self.members.is(key, digest));
@@ -266,13 +264,19 @@ impl<'a> Row<'a> {
     }
 
     fn is_installed(&self, installed: &Installed) -> Verdict {
-        if !self.release.is("version", &installed.version) || !self.release.is("tag", &format!("v{}", installed.version)) {
+        if !self.release.is("version", &installed.version)
+            || !self.release.is("tag", &format!("v{}", installed.version))
+        {
             return Err(Reason::ReleaseMismatch);
         }
         let artifacts = self.release.list("artifacts").unwrap_or_default();
         let mut inventory = artifacts.iter().filter_map(|artifact| artifact.get("sha256").and_then(Tree::as_text));
         let own = installed.artifact_sha256.as_deref();
-        if own.is_some_and(|own| inventory.any(|sha256| sha256 == own)) { Ok(()) } else { Err(Reason::ReleaseDigestMismatch) }
+        if own.is_some_and(|own| inventory.any(|sha256| sha256 == own)) {
+            Ok(())
+        } else {
+            Err(Reason::ReleaseDigestMismatch)
+        }
     }
 
     fn is_issued_under(&self, state: &TrustState, judge: &Judge<'_>) -> Verdict {
@@ -306,13 +310,16 @@ fn is_release(release: &Members<'_>) -> Option<bool> {
     let artifacts = release.list("artifacts")?;
     let names: std::collections::BTreeSet<_> =
         artifacts.iter().filter_map(|artifact| artifact.get("name")?.as_text()).map(str::to_lowercase).collect();
-    let is_number = |key| release.text(key).is_some_and(|text| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()));
+    let is_number =
+        |key| release.text(key).is_some_and(|text| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()));
     let absent = |keys: [&str; 2]| keys.iter().all(|key| release.is_null(key));
     let shaped = if release.is("kind", "deployment") {
         absent(["version", "tag"]) && is_number("deployment_id") && release.digest("deployment_sha256").is_some()
     } else {
         let version = release.text("version")?;
-        absent(["deployment_id", "deployment_sha256"]) && !version.is_empty() && release.is("tag", &format!("v{version}"))
+        absent(["deployment_id", "deployment_sha256"])
+            && !version.is_empty()
+            && release.is("tag", &format!("v{version}"))
     };
     Some(
         release.is("schema_version", "openadapt.production-release-candidate/v1")
@@ -339,7 +346,9 @@ fn is_artifact(artifact: &Tree) -> Option<bool> {
 }
 
 fn are_sorted(artifacts: &Tree) -> bool {
-    let key = |artifact: &Tree| ["kind", "name", "sha256"].map(|key| artifact.get(key).and_then(Tree::as_text).map(str::to_owned));
+    let key = |artifact: &Tree| {
+        ["kind", "name", "sha256"].map(|key| artifact.get(key).and_then(Tree::as_text).map(str::to_owned))
+    };
     artifacts.as_list().is_some_and(|artifacts| artifacts.windows(2).all(|pair| key(&pair[0]) <= key(&pair[1])))
 }
 

@@ -13,7 +13,8 @@ use super::workflow::Judged;
 const SCHEMA: &str = "openadapt-agent.admission-status/v1";
 
 pub fn json(status: &Status) -> Value {
-    let targets: Vec<_> = status.targets.iter().map(|(id, verdict)| judged(*verdict, [("id", json!(id.as_str()))])).collect();
+    let targets: Vec<_> =
+        status.targets.iter().map(|(id, verdict)| judged(*verdict, [("id", json!(id.as_str()))])).collect();
     json!({
         "schema_version": SCHEMA,
         "checked_at": spelled(status.checked_at),

@@ -157,10 +157,14 @@ fn is_about(statement: &Members<'_>, object: &Tree, root: &TrustRoot) -> Option<
             && statement.get("source_issuer") == members.get("issuer")
             && statement.is("signer_registry_sha256", root.registry_identity())
             && statement.get("revocation_state_sha256") == members.get("revocation_state_sha256")
-            && members.get("authority_state_sha256").is_none_or(|state| statement.get("authority_state_sha256") == Some(state))
+            && members
+                .get("authority_state_sha256")
+                .is_none_or(|state| statement.get("authority_state_sha256") == Some(state))
             && statement.digest("request_id_sha256").is_some()
             && statement.is("key_id", &root.outer_key_id())
-            && Members::closed(statement.get("signing_authority")?, &SIGNING_AUTHORITY)?.commit("source_commit").is_some(),
+            && Members::closed(statement.get("signing_authority")?, &SIGNING_AUTHORITY)?
+                .commit("source_commit")
+                .is_some(),
     )
 }
 

@@ -90,7 +90,8 @@ pub fn look(ask: &Ask, place: &Place) -> Status {
     let document = ask.ledger.read(&place.fetcher);
     let list = ask.workflows.as_ref().map(|source| source.read(&place.fetcher));
     let ledger = document.as_ref().map_err(|reason| *reason).and_then(|document| Ledger::read(&document.tree));
-    let evidence = place.root.as_ref().zip(ask.evidence.as_ref()).and_then(|(root, at)| Evidence::read(at, root, place.now));
+    let evidence =
+        place.root.as_ref().zip(ask.evidence.as_ref()).and_then(|(root, at)| Evidence::read(at, root, place.now));
     let nothing = TrustRoot::new([0; 32], "");
     let root = place.root.as_ref().unwrap_or(&nothing);
     let mut memory = place.keeping.open();

@@ -109,12 +109,7 @@ impl TrustState {
 }
 
 /// A decision receipt that is signed and counts now.
-pub(super) fn decision(
-    receipt: &Tree,
-    registry: &Registry,
-    root: &TrustRoot,
-    now: Timestamp,
-) -> Result<Tree, Reason> {
+pub(super) fn decision(receipt: &Tree, registry: &Registry, root: &TrustRoot, now: Timestamp) -> Result<Tree, Reason> {
     signature::receipt(receipt, &DECISION, registry, root)?;
     let counts = Members::open(receipt)
         .filter(|members| members.is("signer_registry_sha256", root.registry_identity()))

@@ -74,7 +74,9 @@ impl Keeping {
 
     fn found(&self) -> Option<(Option<Known>, Folder, std::fs::File)> {
         if !self.0.exists() {
-            std::os::unix::fs::DirBuilderExt::mode(std::fs::DirBuilder::new().recursive(true), 0o700).create(&self.0).ok()?;
+            std::os::unix::fs::DirBuilderExt::mode(std::fs::DirBuilder::new().recursive(true), 0o700)
+                .create(&self.0)
+                .ok()?;
         }
         let folder = Folder::open(&self.0.canonicalize().ok()?).ok()?;
         let lock = folder.lock_file(LOCK).ok()?;
@@ -112,7 +114,8 @@ impl Memory {
         let seen = self.known.as_ref().and_then(|known| known.revocation.as_ref());
         let goes_on = seen.is_none_or(|seen| {
             let same = now.revision == seen.revision && now.digest == seen.revocation_state_sha256;
-            let later = now.revision > seen.revision && seen.revoked.iter().all(|subject| now.subjects.contains(subject));
+            let later =
+                now.revision > seen.revision && seen.revoked.iter().all(|subject| now.subjects.contains(subject));
             same || later
         });
         if goes_on { Ok(()) } else { Err(Reason::TrustStateRolledBack) }
@@ -162,11 +165,14 @@ impl Drop for Memory {
 impl Known {
     fn read(bytes: &[u8]) -> Option<Self> {
         let known: Self = serde_json::from_slice(bytes).ok()?;
-        let targets = known.targets.iter().all(|(id, row)| {
-            TargetId::parse(id).is_some() && row.sequence > 0 && is_digest(&row.admission_id_sha256)
-        });
-        let revocation =
-            known.revocation.as_ref().is_none_or(|state| state.revision > 0 && is_digest(&state.revocation_state_sha256));
+        let targets = known
+            .targets
+            .iter()
+            .all(|(id, row)| TargetId::parse(id).is_some() && row.sequence > 0 && is_digest(&row.admission_id_sha256));
+        let revocation = known
+            .revocation
+            .as_ref()
+            .is_none_or(|state| state.revision > 0 && is_digest(&state.revocation_state_sha256));
         let holds = known.schema_version == SCHEMA
             && moment(&known.seen_at).is_some_and(|seen_at| spelled(seen_at) == known.seen_at)
             && targets

@@ -73,7 +73,8 @@ mod tests {
 
     #[test]
     fn an_issuer_may_be_five_minutes_ahead() {
-        let window = Window { issued_at: at("2026-01-01T00:05:00Z"), not_before: at("2026-01-01T00:00:00Z"), expires_at: None };
+        let window =
+            Window { issued_at: at("2026-01-01T00:05:00Z"), not_before: at("2026-01-01T00:00:00Z"), expires_at: None };
         assert_eq!(window.check(at("2026-01-01T00:00:00Z"), RELEASE_CAP), Ok(()));
         let later = Window { issued_at: at("2026-01-01T00:05:01Z"), ..window };
         assert_eq!(later.check(at("2026-01-01T00:00:00Z"), RELEASE_CAP), Err(Reason::AdmissionNotYetValid));

@@ -178,8 +178,7 @@ impl<'a> Admission<'a> {
         if !is_issuer(issuer, ".github/workflows/issue-qualification-admission.yml", "qualification-admission") {
             return Err(Reason::IssuerMismatch);
         }
-        let identity =
-            in_domain("OpenAdapt qualification admission v4", &without(tree, &["admission_id_sha256"]));
+        let identity = in_domain("OpenAdapt qualification admission v4", &without(tree, &["admission_id_sha256"]));
         if !members.is("admission_id_sha256", &identity) {
             return Err(Reason::AdmissionDigestMismatch);
         }

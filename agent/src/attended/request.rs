@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use super::action::Action;
 use super::id::AttentionId;
 use super::page::Cursor;
+use crate::flow::canonical::sha256_hex;
 use crate::flow::hex_text::is_sha256;
 
 /// The arguments don't have the shape of the tool's input schema.
@@ -30,10 +31,11 @@ impl DecisionRequest {
         if exact { Ok(Self { action, attention_id, capability_digest, idempotency_key }) } else { Err(Misshapen) }
     }
 
-    /// What a person's yes is good for.
+    /// What a person's yes is good for. Hashed, because it travels through the client, and nothing of a caller's does.
     pub fn binding(&self) -> String {
         let Self { action, attention_id, capability_digest, idempotency_key } = self;
-        format!("{}\n{attention_id}\n{capability_digest}\n{idempotency_key}", action.tool())
+        let bound = format!("{}\n{attention_id}\n{capability_digest}\n{idempotency_key}", action.tool());
+        sha256_hex(bound.as_bytes())
     }
 }
 

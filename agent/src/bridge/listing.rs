@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::sandbox::Sandbox;
 use crate::service::Service;
 use crate::workflows::Omitted;
 
@@ -11,6 +12,9 @@ const RUNS_DISABLED_NOTE: &str =
     "This server only lists workflows. The operator can start it with --mode production to run them.";
 
 pub fn workflows(service: &Service) -> Map<String, Value> {
+    if let Some(sandbox) = service.sandbox() {
+        return of_the_sandbox(service, sandbox);
+    }
     let runs = service.runs_enabled();
     let rows: Vec<Value> = service.catalog().iter().map(|workflow| workflow.row(Omitted::Refused).into()).collect();
     let list = [
@@ -23,6 +27,23 @@ pub fn workflows(service: &Service) -> Map<String, Value> {
         ("protected_export_enabled", false.into()),
         ("synthetic_recorded_defaults_enabled", false.into()),
         ("note", if runs { Value::Null } else { json!(RUNS_DISABLED_NOTE) }),
+    ];
+    list.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
+}
+
+fn of_the_sandbox(service: &Service, sandbox: &Sandbox) -> Map<String, Value> {
+    let available = sandbox.is_available();
+    let rows = service.catalog().iter().map(|workflow| {
+        let mut row = workflow.row(Omitted::Refused);
+        row.insert("available".to_owned(), available.into());
+        Value::from(row)
+    });
+    let list = [
+        ("mode", service.mode().as_str().into()),
+        ("run_tools_enabled", true.into()),
+        ("how_to_run", HOW_TO_RUN.into()),
+        ("workflows", rows.collect()),
+        ("sandbox", sandbox.block().into()),
     ];
     list.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
 }

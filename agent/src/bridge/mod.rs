@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use crate::cli::ServeOptions;
+use crate::cli::{ServeOptions, WorkflowSource};
 use crate::contract::outcome::Mode;
 use crate::refusal::Refusal;
 use crate::runs::StoreError;
@@ -28,18 +28,25 @@ const INSTRUCTIONS: &str = "OpenAdapt enters data in an app on this computer and
     nothing, and safe_to_retry says whether to call again. While the outcome is running, call get_run. Tell the user what_happened, and \
     call nothing but done a success.";
 const READ_ONLY_INSTRUCTIONS: &str = " This server only lists workflows and reads runs; it starts none.";
+const SANDBOX_INSTRUCTIONS: &str = " This is a sandbox: one made-up workflow on a made-up app, to try every outcome. No real record is \
+    touched; say so when you tell the user what happened.";
 const ATTENTION_INSTRUCTIONS: &str = " list_needs_attention tells which runs wait for a person.";
 const DECISION_INSTRUCTIONS: &str = " The decision tools ask the person at the computer; only that person decides.";
 
 /// The bridge: registration and dispatch.
 pub struct Bridge {
     service: Arc<Service>,
-    attention: Attention,
+    /// A sandbox has none.
+    attention: Option<Attention>,
 }
 
 impl Bridge {
     pub fn open(service: Arc<Service>, options: &ServeOptions) -> Result<Self, Refusal> {
-        Ok(Self { attention: Attention::open(Arc::clone(&service), options)?, service })
+        let attention = match options.workflows {
+            WorkflowSource::Sandbox(_) => None,
+            WorkflowSource::Bundles { .. } => Some(Attention::open(Arc::clone(&service), options)?),
+        };
+        Ok(Self { attention, service })
     }
 
     async fn dispatch(&self, name: &str, arguments: Map<String, Value>, cx: CallContext) -> ToolAnswer {
@@ -64,7 +71,10 @@ impl Bridge {
                 },
                 Err(_) => ToolAnswer::Refused(tools::GET_RUN_USAGE),
             },
-            _ => self.attention.call(name, arguments, cx).await.unwrap_or(ToolAnswer::UnknownTool),
+            _ => match &self.attention {
+                Some(attention) => attention.call(name, arguments, cx).await.unwrap_or(ToolAnswer::UnknownTool),
+                None => ToolAnswer::UnknownTool,
+            },
         }
     }
 }
@@ -77,6 +87,9 @@ fn refused_for(fault: &StoreError, sentence: &'static str) -> ToolAnswer {
 
 impl ToolHost for Bridge {
     fn instructions(&self) -> String {
+        if self.service.sandbox().is_some() {
+            return format!("{INSTRUCTIONS}{SANDBOX_INSTRUCTIONS}");
+        }
         let runs = if self.service.runs_enabled() { "" } else { READ_ONLY_INSTRUCTIONS };
         let decisions = if self.service.mode() == Mode::Attended { DECISION_INSTRUCTIONS } else { "" };
         format!("{INSTRUCTIONS}{runs}{ATTENTION_INSTRUCTIONS}{decisions}")
@@ -85,11 +98,11 @@ impl ToolHost for Bridge {
     fn tools(&self, client: ClientTraits) -> Vec<ToolSpec> {
         let runs = self.service.runs_enabled().then(tools::run_workflow);
         let contract = [tools::list_workflows()].into_iter().chain(runs).chain([tools::get_run()]);
-        contract.chain(self.attention.tools(client)).collect()
+        contract.chain(self.attention.iter().flat_map(|attention| attention.tools(client))).collect()
     }
 
     fn form_limit(&self) -> Duration {
-        self.attention.form_limit()
+        self.attention.as_ref().map_or(host::FORM_LIMIT, Attention::form_limit)
     }
 
     fn call<'a>(&'a self, name: &'a str, arguments: Map<String, Value>, cx: CallContext) -> AnswerFuture<'a> {

@@ -81,7 +81,10 @@ pub fn run(arguments: Arguments) -> ExitCode {
     };
     let place = place(keeping);
     let Ok(status) = catch_unwind(AssertUnwindSafe(|| status::look(&ask, &place))) else {
-        return console::bug(NAME, &anyhow::anyhow!("the admissions couldn't be looked at, so nothing is actively admitted"));
+        return console::bug(
+            NAME,
+            &anyhow::anyhow!("the admissions couldn't be looked at, so nothing is actively admitted"),
+        );
     };
     console::to_stdout(&if flags.json { format!("{:#}\n", report::json(&status)) } else { report::text(&status) });
     match status.verdict {

@@ -1,8 +1,9 @@
 //! The only place that prints: sentences for a person, on the stream where they belong. A closed stream harms nothing.
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
+use clap::builder::styling::{AnsiColor, Style, Styles};
 use clap::error::ErrorKind;
 
 use super::exit;
@@ -11,9 +12,50 @@ use crate::refusal::Refusal;
 /// How the program is called where no command is named.
 pub const PROGRAM: &str = "openadapt-agent";
 
+/// How help looks on a terminal.
+pub const STYLES: Styles = Styles::styled()
+    .header(AnsiColor::Green.on_default().bold())
+    .usage(AnsiColor::Green.on_default().bold())
+    .literal(AnsiColor::Cyan.on_default())
+    .placeholder(AnsiColor::Cyan.on_default());
+
+const FAULT: Style = AnsiColor::Red.on_default().bold();
+const WARNING: Style = AnsiColor::Yellow.on_default().bold();
+const HINT: Style = AnsiColor::Cyan.on_default().bold();
+
 pub fn refused(command: &str, refusal: &Refusal) -> ExitCode {
-    to_stderr(&format!("{command}: {refusal}\n"));
+    let paint = Paint::for_stream(&std::io::stderr());
+    let (command, hint) = (paint.with(FAULT, &format!("{command}:")), paint.with(HINT, "hint:"));
+    to_stderr(&format!("{command} {}\n\n{hint} {}\n", refusal.sentence, refusal.hint));
     ExitCode::from(exit::USAGE)
+}
+
+/// Something that a person should know, and that stops nothing.
+pub fn warn(command: &str, sentence: &str) {
+    let paint = Paint::for_stream(&std::io::stderr());
+    to_stderr(&format!("{} {sentence}\n", paint.with(WARNING, &format!("{command}: warning:"))));
+}
+
+/// What the command was asked for, on stdout. A closed stdout has nobody to tell.
+pub fn data(text: &str) -> ExitCode {
+    let mut stdout = std::io::stdout();
+    let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+    ExitCode::SUCCESS
+}
+
+/// Whether a stream gets colours: a terminal does, unless its user said no.
+struct Paint(bool);
+
+impl Paint {
+    fn for_stream(stream: &impl IsTerminal) -> Self {
+        let says = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+        let refused = says("NO_COLOR").is_some() || says("TERM").is_some_and(|terminal| terminal == "dumb");
+        Self(stream.is_terminal() && !refused)
+    }
+
+    fn with(&self, style: Style, text: &str) -> String {
+        if self.0 { format!("{style}{text}{style:#}") } else { text.to_owned() }
+    }
 }
 
 /// A fault that nobody expected. It is told apart from a refusal, and asks to be reported.
@@ -31,16 +73,16 @@ pub fn usage(command: &str, message: &clap::Error) -> ExitCode {
             command,
             &Refusal::new(
                 "no command was given",
-                "`openadapt-agent serve --bundles DIR` serves workflows; --help lists the rest",
+                "`openadapt-agent serve` shows a sandbox, `openadapt-agent serve --bundles DIR` your workflows",
             ),
         );
     }
-    let text = message.render().to_string();
+    let text = message.render();
     if !message.use_stderr() {
-        // A closed stdout has nobody to tell.
-        let _ = std::io::stdout().write_all(text.as_bytes());
-        return ExitCode::SUCCESS;
+        let paint = Paint::for_stream(&std::io::stdout());
+        return data(&if paint.0 { text.ansi().to_string() } else { text.to_string() });
     }
+    let text = text.to_string();
     let mut paragraphs = text.split("\n\n").map(|part| part.split_whitespace().collect::<Vec<_>>().join(" "));
     let sentence = paragraphs.next().unwrap_or_default().trim_start_matches("error: ").to_owned();
     let advice = paragraphs.find_map(|part| part.strip_prefix("tip: ").map(str::to_owned));
@@ -52,7 +94,7 @@ fn program_and(command: &str) -> String {
     if command == PROGRAM { PROGRAM.to_owned() } else { format!("{PROGRAM} {command}") }
 }
 
-/// What was asked for. A closed stdout has nobody to tell.
+/// What a command was asked for. A closed stdout has nobody to tell.
 pub fn to_stdout(text: &str) {
     let mut stdout = std::io::stdout();
     let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());

@@ -1,5 +1,6 @@
 //! `serve`: one MCP client over stdin and stdout.
 
+use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -31,6 +32,9 @@ pub fn run(flags: Flags) -> ExitCode {
         Err(refusal) => return console::refused(NAME, &refusal),
     };
     console::to_stderr(&banner(&options, &service));
+    if std::io::stdin().is_terminal() {
+        console::to_stderr(WAITING);
+    }
     tell_of_the_release(&options);
     match mcp::process::serve_stdio(ServerFace::default(), || Arc::new(bridge)) {
         Ok(_) => ExitCode::SUCCESS,
@@ -49,6 +53,22 @@ fn approval_modes_exist(flow: &FlowCommand) -> Result<(), Refusal> {
     ))
 }
 
+/// Said to a person who started the server by hand and would else look at nothing. Words only: what was typed isn't repeated.
+const WAITING: &str = r#"
+This is an MCP server: it waits for a client on standard input, and what you type here is no use to it.
+Name it to your client instead, with the flags that you gave just now:
+
+  {
+    "mcpServers": {
+      "openadapt": {
+        "command": "openadapt-agent",
+        "args": ["serve", "--mode", "production", "--bundles", "/path/to/workflows"]
+      }
+    }
+  }
+
+hint: Ctrl-D ends it; `openadapt-agent serve --help` has examples.
+"#;
 /// Advice to the operator, who asked for it: nothing waits for it, and nothing rests on it.
 fn tell_of_the_release(options: &ServeOptions) {
     if options.admission.ledger.is_none() {
@@ -58,12 +78,18 @@ fn tell_of_the_release(options: &ServeOptions) {
     std::thread::spawn(move || {
         let verdict = demand.look();
         let (state, word) = (reason::state(verdict).as_str(), reason::word(verdict));
-        console::to_stderr(&format!("openadapt-agent {}: this release is {state} ({word}).\n", env!("CARGO_PKG_VERSION")));
+        console::to_stderr(&format!(
+            "openadapt-agent {}: this release is {state} ({word}).\n",
+            env!("CARGO_PKG_VERSION")
+        ));
     });
 }
 
 /// Counts only: no name, label or path.
 fn banner(options: &ServeOptions, service: &Service) -> String {
+    if let Some(sandbox) = service.sandbox() {
+        return format!("openadapt-agent {}: {}", env!("CARGO_PKG_VERSION"), sandbox.banner());
+    }
     let total = service.catalog().iter().count();
     let loadable = service.catalog().iter().filter(|workflow| workflow.available()).count();
     let what = if options.runs_enabled { "runs workflows" } else { "only lists workflows" };

@@ -1,19 +1,29 @@
 //! The flags of `serve`, and what they come to. Source: *Modes and tool registration*.
 
+mod sandbox;
+
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::ValueEnum;
 
+use super::environment::Environment;
 use crate::admission::source::Source;
 use crate::bridge::host::FORM_LIMIT;
 use crate::contract::outcome::Mode;
 use crate::flow::bridge::command::{BridgeCommand, Deployment};
 use crate::flow::command::{FlowCommand, FlowSettings};
 use crate::refusal::Refusal;
+use crate::sandbox::SandboxSettings;
+use crate::variable;
+use sandbox::SandboxFlags;
+
+/// How Flow is called where nobody says otherwise.
+const FLOW: &str = "openadapt-flow";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ModeFlag {
+    Sandbox,
     Attended,
     Production,
 }
@@ -26,71 +36,104 @@ pub enum ApprovalModeFlag {
     NotGated,
 }
 
+const EXAMPLES: &str = "Examples:
+  openadapt-agent serve --bundles workflows                               lists workflows, runs none
+  openadapt-agent serve --mode production --bundles workflows             runs them
+  openadapt-agent serve --mode attended --bundles workflows --config deployment.yaml
+                                                                          also carries a person's decisions
+  openadapt-agent serve --from-env                                        takes everything from the environment
+
+Environment:
+  OPENADAPT_AGENT_RUNS_DIR   where runs and records are kept, if --runs-dir isn't given
+  OPENADAPT_BUNDLE_KEY       Flow's key of encrypted workflows, handed on to Flow
+  With --from-env also OPENADAPT_AGENT_BUNDLES_DIR, _ALLOW_RUN, _ALLOW_ATTENDED_ACTIONS, _DEPLOYMENT_CONFIG, _POLICY, _HEADED and
+  _BUNDLE_KEY, each with OPENADAPT_AGENT before it.";
+
+/// Under which words `--help` lists a flag.
+mod heading {
+    pub const MODES: &str = "What the server may do";
+    pub const RUNS: &str = "Every run";
+    pub const PEOPLE: &str = "People";
+    pub const RECORDS: &str = "Records";
+    pub const FLOW: &str = "Flow";
+}
+
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Flags {
-    /// How the server works: production runs the workflows of --bundles; attended carries a person's decisions on paused runs, too.
-    #[arg(long, value_enum)]
+    /// How the server works: sandbox shows a made-up workflow on a made-up app; production runs the workflows of --bundles; attended
+    /// carries a person's decisions on paused runs, too [default: sandbox without --bundles].
+    #[arg(long, value_enum, help_heading = heading::MODES)]
     mode: Option<ModeFlag>,
     /// A bundle, or a folder whose sub-folders are bundles.
-    #[arg(long, value_name = "DIR")]
-    bundles: Option<PathBuf>,
+    #[arg(long, value_name = "DIR", help_heading = heading::MODES)]
+    pub(super) bundles: Option<PathBuf>,
+    #[command(flatten)]
+    sandbox: SandboxFlags,
+    /// The browser's window is shown.
+    #[arg(long, help_heading = heading::RUNS)]
+    pub(super) headed: bool,
+    /// Takes bundles folder, permissions, deployment file and policy from environment variables; a flag wins over its variable.
+    #[arg(long, help_heading = heading::MODES)]
+    from_env: bool,
     /// Older spelling of --mode production.
-    #[arg(long)]
-    allow_run: bool,
+    #[arg(long, help_heading = heading::MODES)]
+    pub(super) allow_run: bool,
     /// Older spelling: carries a person's decisions on paused runs. Runs workflows only with --allow-run.
-    #[arg(long)]
-    allow_attended_actions: bool,
+    #[arg(long, help_heading = heading::MODES)]
+    pub(super) allow_attended_actions: bool,
     /// The command that carries decisions to Flow, as words [default: the command of --flow-cli and the word bridge].
-    #[arg(long, value_name = "WORDS")]
+    #[arg(long, value_name = "WORDS", help_heading = heading::FLOW)]
     flow_bridge: Option<String>,
     /// Seconds that Flow may take over one decision.
-    #[arg(long, value_name = "SECONDS", default_value_t = 330.0)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 330.0, help_heading = heading::FLOW)]
     flow_bridge_timeout: f64,
     /// Seconds that a person has for the form of a decision [default: 600].
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", help_heading = heading::PEOPLE)]
     form_timeout: Option<f64>,
-    /// Where runs and their records are kept [default: $OPENADAPT_AGENT_RUNS_DIR, else ~/.openadapt/runs].
-    #[arg(long, value_name = "DIR")]
+    /// Where runs and their records are kept [default: $OPENADAPT_AGENT_RUNS_DIR, else ~/.openadapt/runs; in the sandbox
+    /// $OPENADAPT_AGENT_SANDBOX_DIR, else ~/.openadapt/agent-sandbox].
+    #[arg(long, value_name = "DIR", help_heading = heading::RECORDS)]
     runs_dir: Option<PathBuf>,
     /// Seconds that a run may take; time that a person spends approving doesn't count.
-    #[arg(long, value_name = "SECONDS", default_value_t = 600.0)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 600.0, help_heading = heading::FLOW)]
     timeout: f64,
-    /// The command that starts Flow, as words.
-    #[arg(long, value_name = "WORDS", default_value = "openadapt-flow")]
-    flow_cli: String,
+    /// The command that starts Flow, as words [default: openadapt-flow; in the sandbox flow-fake beside this program].
+    #[arg(long, value_name = "WORDS", help_heading = heading::FLOW)]
+    flow_cli: Option<String>,
     /// The app's address, for every run.
-    #[arg(long)]
+    #[arg(long, help_heading = heading::RUNS)]
     url: Option<String>,
     /// Flow's deployment file, for every run.
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", help_heading = heading::RUNS)]
+    pub(super) config: Option<PathBuf>,
     /// Flow's policy: a built-in name or a file, for every run.
-    #[arg(long)]
-    policy: Option<String>,
+    #[arg(long, help_heading = heading::RUNS)]
+    pub(super) policy: Option<String>,
     /// When a person approves a save before it is made. Needs a Flow that has approval modes.
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, help_heading = heading::PEOPLE)]
     approval_mode: Option<ApprovalModeFlag>,
     /// Lets a single call name another address, with the older run tools.
-    #[arg(long)]
+    #[arg(long, help_heading = heading::RUNS)]
     allow_url_override: bool,
     /// One more word for Flow's command line; may be repeated.
-    #[arg(long, value_name = "WORD", allow_hyphen_values = true)]
+    #[arg(long, value_name = "WORD", allow_hyphen_values = true, help_heading = heading::FLOW)]
     extra_run_arg: Vec<String>,
     /// Starts no run but a demo one while this release isn't actively admitted.
-    #[arg(long)]
+    #[arg(long, help_heading = heading::RUNS)]
     require_release_admission: bool,
     /// The release ledger, a file or an https address. Looked at once when the server starts, and told on stderr.
-    #[arg(long, value_name = "FILE|URL")]
+    #[arg(long, value_name = "FILE|URL", help_heading = heading::RUNS)]
     admission_ledger: Option<String>,
     /// The evidence pack that the release is verified with.
-    #[arg(long, value_name = "FILE|DIR")]
+    #[arg(long, value_name = "FILE|DIR", help_heading = heading::RUNS)]
     admission_evidence: Option<PathBuf>,
 }
 
 /// What a server is started with.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ServeOptions {
-    pub bundles: PathBuf,
+    pub workflows: WorkflowSource,
     pub runs_dir: PathBuf,
     pub runs_enabled: bool,
     pub flow: FlowCommand,
@@ -109,6 +152,15 @@ pub struct AdmissionOptions {
     pub required: bool,
 }
 
+/// What is served.
+#[derive(Debug, Clone, PartialEq)]
+pub enum WorkflowSource {
+    /// Every bundle in this folder; the bridge tells what encrypted ones are.
+    Bundles { folder: PathBuf, describing: BridgeCommand },
+    /// The sandbox's own workflow.
+    Sandbox(SandboxSettings),
+}
+
 /// How a person's decisions get to Flow.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AttendedOptions {
@@ -122,7 +174,11 @@ pub struct AttendedOptions {
 impl ServeOptions {
     /// The mode's word in every result.
     pub fn mode(&self) -> Mode {
-        if self.attended.is_some() { Mode::Attended } else { Mode::Production }
+        match (&self.workflows, &self.attended) {
+            (WorkflowSource::Sandbox(_), _) => Mode::Sandbox,
+            (WorkflowSource::Bundles { .. }, Some(_)) => Mode::Attended,
+            (WorkflowSource::Bundles { .. }, None) => Mode::Production,
+        }
     }
 }
 
@@ -130,23 +186,37 @@ impl ServeOptions {
 #[derive(Debug, Clone, Default)]
 pub struct Surroundings {
     pub runs_dir_variable: Option<PathBuf>,
+    pub sandbox_dir_variable: Option<PathBuf>,
     pub home: Option<PathBuf>,
     pub current_dir: PathBuf,
+    /// What --from-env reads.
+    pub environment: Environment,
 }
 
 impl Surroundings {
     pub fn of_this_process() -> Self {
-        let folder = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let speaks = |value: &std::ffi::OsString| value.to_str().is_none_or(|text| variable::said(text).is_some());
+        let folder = |name| std::env::var_os(name).filter(speaks).map(PathBuf::from);
         Self {
             runs_dir_variable: folder("OPENADAPT_AGENT_RUNS_DIR"),
+            sandbox_dir_variable: folder("OPENADAPT_AGENT_SANDBOX_DIR"),
             home: folder("HOME"),
             current_dir: std::env::current_dir().unwrap_or_default(),
+            environment: Environment::of_this_process(),
         }
     }
 }
 
 impl Flags {
     pub fn resolve(self, around: &Surroundings) -> Result<ServeOptions, Refusal> {
+        if self.from_env {
+            let flags = around.environment.added_to(Self { from_env: false, ..self })?;
+            return flags.resolve(around);
+        }
+        if self.wants_sandbox() {
+            return self.for_the_sandbox(around);
+        }
+        self.no_sandbox_flags()?;
         let runs_enabled = self.allow_run || self.mode.is_some();
         let attended = self.allow_attended_actions || self.mode == Some(ModeFlag::Attended);
         let bundles = self.bundles.ok_or_else(|| {
@@ -205,16 +275,19 @@ impl Flags {
             config: self.config.map(|file| around.current_dir.join(file)),
             policy: self.policy,
             approval_mode: self.approval_mode.and_then(|mode| Some(mode.to_possible_value()?.get_name().to_owned())),
-            extra: self.extra_run_arg,
+            extra: self.extra_run_arg.into_iter().chain(self.headed.then(|| "--headed".to_owned())).collect(),
         };
         if settings.config.as_ref().is_some_and(|file| !file.is_file()) {
             return Err(Refusal::new("--config doesn't name a file that exists", "give Flow's deployment file"));
         }
         let deployment = Deployment { file: settings.config.clone(), url: settings.url.clone() };
-        let flow = FlowCommand::new(&self.flow_cli, settings)?;
-        let bridge = BridgeCommand::new(self.flow_bridge.as_deref(), flow.words(), &deployment, decision_within)?;
+        let flow = FlowCommand::new(self.flow_cli.as_deref().unwrap_or(FLOW), settings)?;
+        let bridge_for = |deployment: &Deployment| {
+            BridgeCommand::new(self.flow_bridge.as_deref(), flow.words(), deployment, decision_within)
+        };
+        let (bridge, describing) = (bridge_for(&deployment)?, bridge_for(&Deployment::default())?);
         Ok(ServeOptions {
-            bundles: around.current_dir.join(bundles),
+            workflows: WorkflowSource::Bundles { folder: around.current_dir.join(bundles), describing },
             runs_dir: runs_dir(self.runs_dir, around)?,
             runs_enabled,
             flow,
@@ -225,12 +298,26 @@ impl Flags {
     }
 }
 
+impl Flags {
+    fn for_the_sandbox(self, around: &Surroundings) -> Result<ServeOptions, Refusal> {
+        Ok(ServeOptions {
+            workflows: WorkflowSource::Sandbox(self.sandbox_settings()?),
+            runs_dir: sandbox::sandbox_dir(self.runs_dir.as_deref(), around)?,
+            runs_enabled: true,
+            flow: FlowCommand::new(FLOW, FlowSettings::default())?,
+            timeout: seconds(self.timeout, "--timeout", "for ten minutes, write --timeout 600")?,
+            attended: None,
+            admission: AdmissionOptions::default(),
+        })
+    }
+}
+
 fn seconds(given: f64, flag: &str, hint: &str) -> Result<Duration, Refusal> {
     let length = Duration::try_from_secs_f64(given).ok().filter(|length| !length.is_zero());
     length.ok_or_else(|| Refusal::new(format!("{flag} isn't a number of seconds above zero"), hint))
 }
 
-fn runs_dir(flag: Option<PathBuf>, around: &Surroundings) -> Result<PathBuf, Refusal> {
+pub fn runs_dir(flag: Option<PathBuf>, around: &Surroundings) -> Result<PathBuf, Refusal> {
     if let Some(named) = flag.or_else(|| around.runs_dir_variable.clone()) {
         return Ok(around.current_dir.join(expand_home(&named, around)));
     }

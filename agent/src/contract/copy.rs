@@ -2,6 +2,7 @@
 
 use super::outcome::{Mode, Outcome, Proof};
 use super::reason::Reason;
+use super::sandbox::{Lacking, SandboxFacts};
 
 /// What a person or an agent reads of one reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,11 +33,10 @@ pub const fn copy_for(reason: Reason) -> Copy {
 }
 
 /// The whole of `what_happened`, with what the mode and the proof add to the reason's own sentence.
-pub fn what_happened(reason: Reason, mode: Mode, proof: Proof) -> String {
+pub fn what_happened(reason: Reason, mode: Mode, proof: Proof, sandbox: Option<SandboxFacts>) -> String {
     let own = copy_for(reason).what_happened;
-    let simulated = proof == Proof::Simulated && reason.is_terminal();
-    let mut parts = Vec::with_capacity(3);
-    if simulated {
+    let mut parts = Vec::with_capacity(4);
+    if reason.is_terminal() && sandbox.is_some_and(SandboxFacts::is_simulated) {
         parts.push(SIMULATED);
     }
     parts.push(own);
@@ -46,7 +46,23 @@ pub fn what_happened(reason: Reason, mode: Mode, proof: Proof) -> String {
     if mode == Mode::Sandbox {
         parts.push(SYNTHETIC);
     }
+    parts.extend(sandbox.and_then(|facts| facts.fallback).map(simulated_because));
     parts.join(" ")
+}
+
+/// Why a sandbox that might have opened an app is simulated.
+pub const fn simulated_because(lacking: Lacking) -> &'static str {
+    match lacking {
+        Lacking::NoEngine => "The sandbox is simulated because no engine for it was found on this computer.",
+        Lacking::NotBuilt => {
+            "The sandbox is simulated because the engine on this computer was built without its browser part."
+        }
+        Lacking::NoDriver => "The sandbox is simulated because the browser's driver wasn't found on this computer.",
+        Lacking::NoBrowser => "The sandbox is simulated because no browser was found on this computer.",
+        Lacking::EngineFailed => "The sandbox is simulated because its engine failed while it was prepared.",
+        Lacking::NoApp => "The sandbox is simulated because its app wasn't found on this computer.",
+        Lacking::AppNotStarted => "The sandbox is simulated because its app couldn't be started.",
+    }
 }
 
 const fn label(reason: Reason) -> &'static str {
@@ -147,6 +163,7 @@ const fn sentences(reason: Reason) -> (&'static str, &'static str) {
 mod tests {
     use super::*;
     use crate::contract::outcome::RecordChanged;
+    use crate::contract::sandbox::SandboxEngine;
 
     #[test]
     fn no_sentence_says_that_nothing_was_written_unless_the_reason_proves_it() {
@@ -176,9 +193,26 @@ mod tests {
 
     #[test]
     fn a_local_check_says_that_no_receipt_was_signed_and_a_simulation_says_so_first() {
-        let local = what_happened(Reason::SavedAndChecked, Mode::Production, Proof::Local);
+        let local = what_happened(Reason::SavedAndChecked, Mode::Production, Proof::Local, None);
         assert!(local.ends_with(CHECKED_HERE));
-        let simulated = what_happened(Reason::SavedAndChecked, Mode::Sandbox, Proof::Simulated);
-        assert!(simulated.starts_with("Simulated sandbox result") && simulated.ends_with(SYNTHETIC));
+        let facts = SandboxFacts { engine: Some(SandboxEngine::Simulated), ..SandboxFacts::default() };
+        for reason in Reason::ALL.iter().filter(|reason| reason.is_terminal()) {
+            let simulated = what_happened(*reason, Mode::Sandbox, Proof::None, Some(facts));
+            assert!(simulated.starts_with("Simulated sandbox result") && simulated.ends_with(SYNTHETIC), "{reason:?}");
+        }
+        let driven = SandboxFacts { engine: Some(SandboxEngine::Driven), ..facts };
+        assert!(
+            !what_happened(Reason::SavedAndChecked, Mode::Sandbox, Proof::Local, Some(driven)).contains("imulated")
+        );
+    }
+
+    #[test]
+    fn a_sandbox_that_fell_back_says_why_and_each_reason_has_its_own_words() {
+        let mut seen = std::collections::BTreeSet::new();
+        for lacking in Lacking::ALL {
+            let facts = SandboxFacts { fallback: Some(*lacking), ..SandboxFacts::default() };
+            let text = what_happened(Reason::SavedAndChecked, Mode::Sandbox, Proof::Simulated, Some(facts));
+            assert!(text.ends_with(simulated_because(*lacking)) && seen.insert(text), "{lacking:?}");
+        }
     }
 }

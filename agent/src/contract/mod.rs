@@ -9,3 +9,4 @@ pub mod mapping;
 pub mod outcome;
 pub mod reason;
 pub mod result;
+pub mod sandbox;

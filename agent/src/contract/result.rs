@@ -9,6 +9,7 @@ use super::ids::{RequestId, RunId};
 use super::invalid_input::InvalidInput;
 use super::outcome::{Mode, Outcome, Proof};
 use super::reason::Reason;
+use super::sandbox::SandboxFacts;
 
 pub const CONTRACT_VERSION: &str = "openadapt.run-result/v1";
 
@@ -24,6 +25,8 @@ pub struct ResultFacts {
     pub seconds: Option<f64>,
     pub model_calls: Option<u64>,
     pub technical: Technical,
+    /// In sandbox mode, as far as it is known.
+    pub sandbox: Option<SandboxFacts>,
     /// A receipt of exactly this run was signed with a key that is pinned here.
     pub sealed: bool,
 }
@@ -52,10 +55,16 @@ pub struct RunResult {
 impl RunResult {
     pub fn proof(&self) -> Proof {
         match self.reason.outcome() {
+            Outcome::Done if self.sandbox().is_some_and(SandboxFacts::is_simulated) => Proof::Simulated,
             Outcome::Done if self.facts.sealed => Proof::Sealed,
             Outcome::Done => Proof::Local,
             _ => Proof::None,
         }
+    }
+
+    /// Only a sandbox has these facts, whatever a file says.
+    fn sandbox(&self) -> Option<SandboxFacts> {
+        self.facts.sandbox.filter(|_| self.mode == Mode::Sandbox)
     }
 
     pub fn to_object(&self) -> Map<String, Value> {
@@ -66,7 +75,7 @@ impl RunResult {
         put("outcome", row.outcome.as_str().into());
         put("label", copy.label.into());
         put("safe_to_retry", row.safe_to_retry.into());
-        put("what_happened", what_happened(self.reason, self.mode, self.proof()).into());
+        put("what_happened", what_happened(self.reason, self.mode, self.proof(), self.sandbox()).into());
         put("next_action", copy.next_action.into());
         put("next_step", row.next_step.as_str().into());
         put("reason", self.reason.as_str().into());
@@ -112,6 +121,10 @@ impl RunResult {
         }
         if let Some(calls) = facts.model_calls {
             fields.push(("model_calls", calls.into()));
+        }
+        let sandbox = self.sandbox().unwrap_or_default().to_object();
+        if !sandbox.is_empty() {
+            fields.push(("sandbox", sandbox.into()));
         }
         let technical = facts.technical.to_object();
         if !technical.is_empty() {

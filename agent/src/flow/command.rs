@@ -54,6 +54,11 @@ impl FlowCommand {
         Ok(Self { words, settings })
     }
 
+    /// The command of an engine that named its words itself.
+    pub fn of_words(words: Vec<String>, settings: FlowSettings) -> Self {
+        Self { words, settings }
+    }
+
     /// The words that start Flow, before its verb.
     pub fn words(&self) -> &[String] {
         &self.words

@@ -2,6 +2,7 @@
 
 pub mod approval;
 pub mod bridge;
+pub mod bundle_key;
 pub mod canonical;
 pub mod command;
 pub mod decisions;

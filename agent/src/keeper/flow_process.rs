@@ -12,6 +12,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 use super::drain::Drain;
 use super::time_limit::TimeLimit;
 use crate::flow::approval;
+use crate::flow::bundle_key;
 use crate::flow::run_dir::RunDir;
 use crate::runs::clock::utc_now;
 use crate::runs::dispatch::FlowEnd;
@@ -41,6 +42,7 @@ pub fn run(argv: &[String], run_dir: &Path, limit: Duration) -> Option<FlowRun> 
     let (started_at, began) = (utc_now(), Instant::now());
     let mut child = Command::new(program)
         .args(arguments)
+        .envs(bundle_key::handed_on())
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -17,6 +17,9 @@ use crate::runs::dispatch::{Claimed, Dispatch, Entry, ExitFacts, FlowEnd, Order,
 use crate::runs::root::StoreRoot;
 use flow_process::FlowRun;
 
+/// The word that a server starts it with. It is no command: help, completions and manual pages don't know it.
+pub const WORD: &str = "__keeper";
+
 /// Runs one dispatch to its end. Whatever goes wrong before Flow has started is written down as "never started".
 pub fn keep(dispatch_dir: &Path) -> anyhow::Result<()> {
     // Fails only for a process that leads a group already, which is as far from the server's group as this wants to be.

@@ -23,6 +23,7 @@ use super::envelope::{self, ClientId, Fault, Incoming, Message, Refusal};
 use super::line::{Line, LineReader};
 use super::outbox::Outbox;
 use super::params::Method;
+use super::progress::Progress;
 use super::wire::Hangup;
 
 /// The longest message that is sent: clients close the connection at 10 MiB.
@@ -38,7 +39,7 @@ pub struct Front<R> {
     lines: LineReader<R>,
     hangup: Hangup,
     outbox: Outbox,
-    asking: Asking,
+    calls: Calls,
     closing: Closing,
     called_off: Arc<AtomicBool>,
     desk: Desk,
@@ -47,6 +48,12 @@ pub struct Front<R> {
     ready: VecDeque<ClientJsonRpcMessage>,
     /// The answers to what came before have had their turn.
     yielded: bool,
+}
+
+/// What calls under way share with the front: it hears of answers and cancels before they do.
+pub struct Calls {
+    pub asking: Asking,
+    pub progress: Progress,
 }
 
 /// rmcp ends the connection for anything but a request before a lifecycle is chosen.
@@ -59,12 +66,12 @@ enum Phase {
 }
 
 impl<R: AsyncRead + Send + Unpin> Front<R> {
-    pub fn new(reader: R, hangup: Hangup, outbox: Outbox, asking: Asking, closing: Closing) -> Self {
+    pub fn new(reader: R, hangup: Hangup, outbox: Outbox, calls: Calls, closing: Closing) -> Self {
         Self {
             lines: LineReader::new(reader),
             hangup,
             outbox,
-            asking,
+            calls,
             closing,
             called_off: Arc::default(),
             desk: Desk::default(),
@@ -156,7 +163,7 @@ impl<R: AsyncRead + Send + Unpin> Front<R> {
                 }
             }
             Ok(Message::Notification { method, params }) => self.notification(&method, params),
-            Ok(Message::Reply(reply)) => self.asking.settle(&reply),
+            Ok(Message::Reply(reply)) => self.calls.asking.settle(&reply),
             Err(refusal) => self.refuse(batch, refusal),
         }
     }
@@ -193,7 +200,8 @@ impl<R: AsyncRead + Send + Unpin> Front<R> {
         }
         let id = params.as_ref().and_then(|params| params.get("requestId")).and_then(ClientId::read);
         let Some(DeskId(number)) = id.and_then(|id| self.desk.cancellable(&id)) else { return };
-        self.asking.call_off(&RequestId::Number(number));
+        self.calls.asking.call_off(&RequestId::Number(number));
+        self.calls.progress.call_off(&RequestId::Number(number));
         if let Some(batch) = self.desk.settle(DeskId(number)).and_then(|open| open.batch) {
             self.add_to_batch(batch, None);
         }

@@ -2,7 +2,8 @@
 //!
 //! Bytes come in through `wire` and `line`; `envelope`, `params` and `desk` judge each message before rmcp sees it
 //! (`front`); rmcp keeps the lifecycles and dispatches to `service`; answers leave through `outbox`. Where a tool needs a
-//! person's yes, `consent` asks for it with a `form`: by `asking`, or with a sealed `request_state` in 2026-07-28.
+//! person's yes, `consent` asks for it with a `form`: by `asking`, or with a sealed `request_state` in 2026-07-28. A call
+//! that waits says so by `progress`, where its caller asked for that.
 
 mod answer;
 mod asking;
@@ -17,6 +18,7 @@ pub mod log;
 mod outbox;
 mod params;
 pub mod process;
+mod progress;
 mod request_state;
 mod salvage;
 mod serve;

@@ -11,8 +11,9 @@ use tokio::time::timeout;
 
 use super::asking::Asking;
 use super::closing::{Closing, Ended};
-use super::front::Front;
+use super::front::{Calls, Front};
 use super::outbox;
+use super::progress::Progress;
 use super::service::HostService;
 use super::wire::Wire;
 use crate::bridge::host::ToolHost;
@@ -53,9 +54,10 @@ pub async fn serve<H: ToolHost>(
     let closing = Closing::default();
     let (outbox, writing) = outbox::open(wire.writer, closing.clone());
     let asking = Asking::new(outbox.clone());
-    let front =
-        Front::new(wire.reader, wire.hangup, outbox.clone(), asking.clone(), closing.clone()).until(wire.called_off);
-    let service = HostService::new(Arc::clone(&host), config(&*host, face), asking);
+    let progress = Progress::new(outbox.clone());
+    let calls = Calls { asking: asking.clone(), progress: progress.clone() };
+    let front = Front::new(wire.reader, wire.hangup, outbox.clone(), calls, closing.clone()).until(wire.called_off);
+    let service = HostService::new(Arc::clone(&host), config(&*host, face), asking, progress);
     {
         let mut session = pin!(async {
             // Either ends by `closing`, which knows the reason.

@@ -19,6 +19,7 @@ use super::answer;
 use super::asking::Asking;
 use super::consent::{Call, Consent, Step, Way};
 use super::envelope::Fault;
+use super::progress::Progress;
 use crate::bridge::host::{ClientTraits, ToolAnswer, ToolHost};
 
 /// What rmcp serves.
@@ -27,8 +28,8 @@ pub struct HostService<H> {
 }
 
 impl<H: ToolHost> HostService<H> {
-    pub fn new(host: Arc<H>, config: ServerConfig, asking: Asking) -> Self {
-        Self { handler: Handler { host, config, consent: Consent::new(asking) } }
+    pub fn new(host: Arc<H>, config: ServerConfig, asking: Asking, progress: Progress) -> Self {
+        Self { handler: Handler { host, config, consent: Consent::new(asking), progress } }
     }
 
     async fn answer(
@@ -85,6 +86,7 @@ struct Handler<H> {
     host: Arc<H>,
     config: ServerConfig,
     consent: Consent,
+    progress: Progress,
 }
 
 impl<H: ToolHost> ServerHandler for Handler<H> {
@@ -108,12 +110,13 @@ impl<H: ToolHost> ServerHandler for Handler<H> {
         let client = client_traits(&context);
         let CallToolRequestParams { name, arguments, input_responses: responses, request_state: state, .. } = params;
         let call = Call { host: &*self.host, name: &name, arguments: arguments.unwrap_or_default(), client };
+        let (id, token) = (context.id.clone(), context.meta.get_progress_token());
         let way = if context.protocol_version().is_some_and(|version| !version.has_initialize()) {
             Way::Modern { state, responses }
         } else {
             Way::Legacy { call: context.id }
         };
-        let answer = match unpanicked(self.consent.call(call, way)).await {
+        let answer = match unpanicked(self.progress.during(id, token, self.consent.call(call, way))).await {
             Ok(Step::Answered(answer)) => answer,
             Ok(Step::InputRequired(question)) => return Ok(CallToolResponse::InputRequired(question)),
             Err(_) => ToolAnswer::Refused(answer::FAILED_SAFELY),

@@ -17,6 +17,7 @@ use super::root::StoreRoot;
 use super::server::ServerId;
 use crate::contract::ids::{RequestId, RunId};
 use crate::contract::outcome::Mode;
+use crate::contract::sandbox::SandboxFacts;
 
 pub use desk::{Claimed, Entry, enter};
 use wire::Claimant;
@@ -54,6 +55,8 @@ pub struct Origin {
     pub mode: Mode,
     pub started_at: String,
     pub attempt: Option<AttemptOf>,
+    /// Case and engine of a sandbox run, for its result.
+    pub sandbox: Option<SandboxFacts>,
 }
 
 /// The committed intent.

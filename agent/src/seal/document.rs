@@ -48,7 +48,9 @@ impl Found {
 
     pub fn sentence(&self) -> &'static str {
         match &self.key {
-            Ok(_) if self.verified_outcome => "This is a Seal: a pinned key signed it, and its outcome is a verified one.",
+            Ok(_) if self.verified_outcome => {
+                "This is a Seal: a pinned key signed it, and its outcome is a verified one."
+            }
             Ok(_) => "A pinned key signed this receipt, but its outcome isn't a verified one. It is no Seal of a save.",
             Err(refusal) => sentence(*refusal),
         }
@@ -89,7 +91,9 @@ const fn sentence(refusal: Refusal) -> &'static str {
         Refusal::Unsigned => "The receipt carries no signature, so it is no Seal.",
         Refusal::Malformed => "The receipt's signature isn't well-formed.",
         Refusal::ReceiptMismatch => "The receipt isn't the one that was signed.",
-        Refusal::NoPinnedKeys => "No key is pinned on this computer. A person pins one with `openadapt-agent seal keys pin`.",
+        Refusal::NoPinnedKeys => {
+            "No key is pinned on this computer. A person pins one with `openadapt-agent seal keys pin`."
+        }
         Refusal::UnknownKey => "It was signed with a key that isn't pinned on this computer.",
         Refusal::RevokedKey => "It was signed with a key that had been revoked by then.",
         Refusal::BadSignature => "The signature isn't the key's.",

@@ -49,7 +49,9 @@ impl Whereabouts {
     pub fn file(&self) -> Option<PathBuf> {
         let default = || self.home.as_ref().map(|home| home.join(".openadapt/seal-keys.json"));
         match (&self.path, &self.home) {
-            (Some(path), Some(home)) => Some(path.strip_prefix("~").map_or_else(|_| path.clone(), |rest| home.join(rest))),
+            (Some(path), Some(home)) => {
+                Some(path.strip_prefix("~").map_or_else(|_| path.clone(), |rest| home.join(rest)))
+            }
             (Some(path), None) => Some(path.clone()),
             (None, _) => default(),
         }

@@ -24,12 +24,15 @@ impl Plan {
                 (None, None) => plan.offered.push(key.clone()),
                 // A key that was never trusted has nothing to lose.
                 (None, Some(_)) => {}
-                (Some(known), Some(at)) if known.revoked_at().is_none_or(|known| at < known) => plan.revoked.push(key.clone()),
+                (Some(known), Some(at)) if known.revoked_at().is_none_or(|known| at < known) => {
+                    plan.revoked.push(key.clone())
+                }
                 (Some(known), None) if known.revoked_at().is_some() => plan.unrevoked.push(key.id().to_owned()),
                 (Some(_), _) => {}
             }
         }
-        plan.missing = pinned.iter().filter(|key| listed.get(key.id()).is_none()).map(|key| key.id().to_owned()).collect();
+        plan.missing =
+            pinned.iter().filter(|key| listed.get(key.id()).is_none()).map(|key| key.id().to_owned()).collect();
         plan
     }
 

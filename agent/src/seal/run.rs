@@ -23,7 +23,9 @@ pub fn is_sealed(folder: &RunDir, file_sha256: Option<&str>, run_id: &RunId) -> 
 /// A verified run, a receipt of it with a verified outcome, and a signature of a pinned key.
 pub fn report_is_sealed(report: &Tree, run_id: &RunId, keys: &Keys) -> bool {
     let text = |key: &str| report.get(key).and_then(Tree::as_text);
-    let Some(receipt) = report.get("execute_receipt").filter(|receipt| receipt.as_map().is_some()) else { return false };
+    let Some(receipt) = report.get("execute_receipt").filter(|receipt| receipt.as_map().is_some()) else {
+        return false;
+    };
     let execution = receipt.get("execution_id").and_then(Tree::as_text).filter(|id| !id.is_empty());
     let of_this_run = execution.is_some_and(|id| id == run_id.as_str() || Some(id) == text("cloud_execution_id"));
     text("execution_outcome") == Some("VERIFIED")

@@ -1,20 +1,27 @@
 //! What happens before anything runs: the checks in their order, the gate, and the dispatch intent.
 //! Source: *Requests, retries, and records*.
 
+use std::collections::BTreeMap;
+use std::path::Path;
+
 use serde_json::Value;
 
 use super::core::Core;
+use super::play::Part;
 use crate::bridge::arguments::RunWorkflowArguments;
 use crate::contract::failed_check::FailedCheck;
 use crate::contract::ids::RunId;
 use crate::contract::invalid_input::InvalidInput;
 use crate::contract::reason::Reason;
 use crate::contract::result::{ResultFacts, RunResult};
+use crate::contract::sandbox::SandboxFacts;
+use crate::flow::command::FlowCommand;
 use crate::runs::StoreError;
 use crate::runs::clock::utc_now;
 use crate::runs::dispatch::{Order, Origin};
 use crate::runs::gate::{Ask, Begin, RequestGate, Started};
 use crate::runs::record::{AttemptOf, Phase, RunRecord, StoredResult};
+use crate::sandbox::case_of;
 use crate::workflows::{CheckedInputs, Omitted, Workflow};
 
 /// What a call of run_workflow begins.
@@ -25,6 +32,10 @@ pub enum Begun {
     Replay(RunId),
     /// The intent is committed; its keeper may be started.
     Dispatched(RunId),
+    /// It is played in the sandbox, when the engine is ready and its turn has come.
+    Cast(Box<Part>),
+    /// It was over as it began.
+    Over(RunId),
 }
 
 impl Core {
@@ -37,9 +48,11 @@ impl Core {
 
     fn admitted(&self, arguments: &RunWorkflowArguments) -> Result<(&Workflow, CheckedInputs), Refused> {
         let workflow = self.catalog.by_name(&arguments.workflow).ok_or(Refused::of(Reason::UnknownWorkflow))?;
-        let refused =
-            |reason| Refused { reason, workflow: Some(workflow.name().to_owned()), ..Refused::of(reason) };
+        let refused = |reason| Refused { reason, workflow: Some(workflow.name().to_owned()), ..Refused::of(reason) };
         workflow.recheck().map_err(|_| refused(Reason::WorkflowUnavailable))?;
+        if self.sandbox().is_some_and(|sandbox| !sandbox.is_available()) {
+            return Err(refused(Reason::WorkflowUnavailable));
+        }
         if !self.runs_enabled() {
             return Err(refused(Reason::RunsDisabled));
         }
@@ -67,7 +80,7 @@ impl Core {
         let facts = ResultFacts {
             invalid_inputs: refused.invalid_inputs,
             failed_checks: refused.failed_checks,
-            ..ResultFacts::default()
+            ..self.facts_before_a_run(None)
         };
         self.recorded(arguments, refused.workflow, refused.reason, facts)
     }
@@ -122,50 +135,69 @@ impl Core {
         let gate = RequestGate::new(&self.store, &ledger);
         let begin = gate.begin(&ask, |guard, run_id| self.is_retryable(Some(guard), run_id))?;
         let name = Some(ask.workflow.clone());
+        let known = || self.facts_before_a_run(Some(inputs));
         match begin {
             Begin::Conflict { first_run_id } => {
-                let facts = ResultFacts { first_run_id: Some(first_run_id), ..ResultFacts::default() };
+                let facts = ResultFacts { first_run_id: Some(first_run_id), ..known() };
                 self.recorded(arguments, name, Reason::RequestIdConflict, facts)
             }
-            Begin::RetryLimit => self.recorded(arguments, name, Reason::RetryLimit, ResultFacts::default()),
+            Begin::RetryLimit => self.recorded(arguments, name, Reason::RetryLimit, known()),
             Begin::Replay { run_id, .. } => Ok(Begun::Replay(run_id)),
             Begin::Abandoned { run_id, fault } => {
                 tracing::warn!("an attempt couldn't be reserved, so nothing was started: {fault}");
                 self.revoke_unclaimed(&run_id);
                 Ok(Begun::Replay(run_id))
             }
-            Begin::Start(started) => Ok(self.dispatch(&ask, workflow, inputs, started)),
+            Begin::Start(started) => Ok(match self.sandbox() {
+                Some(sandbox) => self.cast(sandbox, ask, started, inputs),
+                None => {
+                    self.dispatch(&ask, &started, (&self.flow, &workflow.bundle_dir), inputs.rendered(), None);
+                    Begun::Dispatched(started.run_id)
+                }
+            }),
         }
     }
 
+    fn facts_before_a_run(&self, inputs: Option<&CheckedInputs>) -> ResultFacts {
+        let sandbox = self.sandbox().map(|sandbox| sandbox.facts(inputs.and_then(case_of)));
+        ResultFacts { sandbox, ..ResultFacts::default() }
+    }
+
     /// An intent that can't be committed is revoked, which proves that nothing was started.
-    fn dispatch(&self, ask: &Ask, workflow: &Workflow, inputs: &CheckedInputs, started: Started) -> Begun {
+    pub(super) fn dispatch(
+        &self,
+        ask: &Ask,
+        started: &Started,
+        (flow, bundle): (&FlowCommand, &Path),
+        params: &BTreeMap<String, String>,
+        sandbox: Option<SandboxFacts>,
+    ) {
         let dispatch = self.store.dispatch();
         let run_id = started.run_id.clone();
         let run_dir = self.store.root().run_dir(&run_id);
         let order = Order {
-            argv: self.flow.for_run(&workflow.bundle_dir, &run_dir, &dispatch.params_file(&run_id)),
+            argv: flow.for_run(bundle, &run_dir, &dispatch.params_file(&run_id)),
             run_dir,
             time_limit_ms: u64::try_from(self.timeout.as_millis()).unwrap_or(u64::MAX),
             of: Origin {
                 request_id: Some(ask.request_id.clone()),
                 workflow: Some(ask.workflow.clone()),
                 mode: ask.mode,
-                started_at: started.started_at,
+                started_at: started.started_at.clone(),
                 attempt: Some(AttemptOf {
                     attempt: started.attempt,
-                    ledger_key: started.ledger_key,
+                    ledger_key: started.ledger_key.clone(),
                     fingerprint: ask.fingerprint.clone(),
                 }),
+                sandbox,
             },
-            run_id: started.run_id,
+            run_id: started.run_id.clone(),
         };
-        let params = serde_json::to_vec(inputs.rendered()).unwrap_or_default();
+        let params = serde_json::to_vec(params).unwrap_or_default();
         if let Err(fault) = dispatch.commit(order, self.store.server_id(), Some(&params)) {
             tracing::warn!("a run couldn't be dispatched, so nothing was started: {fault}");
             self.revoke_unclaimed(&run_id);
         }
-        Begun::Dispatched(run_id)
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::admission::RunRule;
 use crate::admission::run_rule::Unready;
-use crate::cli::ServeOptions;
+use crate::cli::{ServeOptions, WorkflowSource, to_stderr};
 use crate::contract::ids::RunId;
 use crate::contract::outcome::Mode;
 use crate::contract::reason::Reason;
@@ -16,7 +16,10 @@ use crate::refusal::Refusal;
 use crate::runs::ledger::{Ledger, LedgerFault};
 use crate::runs::record::RecordRead;
 use crate::runs::{RunStore, StoreError};
+use crate::sandbox::{self, Sandbox};
 use crate::workflows::{Catalog, Workflow};
+
+use super::describer::Describer;
 
 pub struct Core {
     pub(super) catalog: Catalog,
@@ -25,6 +28,8 @@ pub struct Core {
     pub(super) timeout: Duration,
     runs_enabled: bool,
     mode: Mode,
+    /// In sandbox mode.
+    sandbox: Option<Arc<Sandbox>>,
     run_rule: RunRule,
     /// Opened when first needed: a server that only reads may never need it.
     ledger: Mutex<Option<Arc<Ledger>>>,
@@ -32,17 +37,31 @@ pub struct Core {
 
 impl Core {
     pub fn open(options: &ServeOptions) -> Result<Self, Refusal> {
-        let catalog = Catalog::discover(&options.bundles).map_err(|fault| {
-            Refusal::new(fault.to_string(), "name a folder of compiled workflows with --bundles DIR")
-        })?;
+        let catalog = match &options.workflows {
+            WorkflowSource::Sandbox(_) => sandbox::catalog(),
+            WorkflowSource::Bundles { folder, describing } => {
+                let describer = Describer::new(describing);
+                Catalog::discover(folder, &|bundle| describer.ask(bundle)).map_err(|fault| {
+                    Refusal::new(fault.to_string(), "name a folder of compiled workflows with --bundles DIR")
+                })?
+            }
+        };
         let refusal = |fault: StoreError| Refusal::new(fault.to_string(), fault.hint());
+        let store = RunStore::open(&options.runs_dir).map_err(refusal)?;
+        let sandbox = match &options.workflows {
+            WorkflowSource::Sandbox(settings) => {
+                Some(Arc::new(Sandbox::open(settings, store.root().runs_dir(), to_stderr)?))
+            }
+            WorkflowSource::Bundles { .. } => None,
+        };
         let core = Self {
             catalog,
-            store: RunStore::open(&options.runs_dir).map_err(refusal)?,
+            store,
             flow: options.flow.clone(),
             timeout: options.timeout,
             runs_enabled: options.runs_enabled,
             mode: options.mode(),
+            sandbox,
             run_rule: RunRule::of(options),
             ledger: Mutex::default(),
         };
@@ -65,6 +84,10 @@ impl Core {
         self.mode
     }
 
+    pub fn sandbox(&self) -> Option<&Arc<Sandbox>> {
+        self.sandbox.as_ref()
+    }
+
     pub fn dispatch_folder(&self, run_id: &RunId) -> PathBuf {
         self.store.dispatch().folder(run_id)
     }
@@ -82,7 +105,8 @@ impl Core {
 
     /// The answer for a run that goes on.
     pub fn going_on(&self, run_id: &RunId, reason: Reason) -> Result<RunResult, StoreError> {
-        let unfinished = RunResult { reason, ..self.unfinished(run_id) };
+        let facts = ResultFacts { sandbox: self.sandbox_of(run_id)?, ..ResultFacts::default() };
+        let unfinished = RunResult { reason, facts, ..self.unfinished(run_id) };
         Ok(match self.store.read(run_id)? {
             RecordRead::Valid(record) => {
                 RunResult { request_id: record.request_id, workflow: record.workflow, mode: record.mode, ..unfinished }
@@ -105,7 +129,8 @@ impl Core {
 
     /// Why a run of this workflow isn't started at all. Nothing of a sandbox needs to be admitted.
     pub(super) fn unready(&self, workflow: &Workflow) -> Option<Unready> {
-        if self.mode == Mode::Sandbox { None } else { self.run_rule.refuses(&workflow.bundle_dir) }
+        let asked = || self.run_rule.refuses(&workflow.bundle_dir, workflow.content_digest.as_deref());
+        if self.mode == Mode::Sandbox { None } else { asked() }
     }
 
     /// Takes back a dispatch that no keeper has claimed. One that was claimed is its keeper's.

@@ -3,6 +3,8 @@
 mod begin;
 mod classify;
 mod core;
+mod describer;
+mod play;
 mod settle;
 mod watch;
 
@@ -19,9 +21,11 @@ use crate::contract::reason::Reason;
 use crate::contract::result::RunResult;
 use crate::refusal::Refusal;
 use crate::runs::StoreError;
+use crate::sandbox::Sandbox;
 use crate::workflows::Catalog;
 use begin::Begun;
 use core::Core;
+use play::Part;
 use watch::{View, Watch};
 
 /// The service of one server.
@@ -50,6 +54,10 @@ impl Service {
         self.core.mode()
     }
 
+    pub fn sandbox(&self) -> Option<&Sandbox> {
+        self.core.sandbox().map(Arc::as_ref)
+    }
+
     /// The canonical runs folder.
     pub fn runs_dir(&self) -> &Path {
         self.core.runs_dir()
@@ -69,7 +77,8 @@ impl Service {
         let (run_id, replayed) = match begun.await.map_err(lost_thread)?? {
             Begun::Answer(result) => return Ok(*result),
             Begun::Replay(run_id) => (run_id, true),
-            Begun::Dispatched(run_id) => (run_id, false),
+            Begun::Dispatched(run_id) | Begun::Over(run_id) => (run_id, false),
+            Begun::Cast(part) => (part.run_id().clone(), false),
         };
         let view = self.watch.wait(&run_id, wait, !replayed).await;
         let mut result = self.result_of(&run_id, view).await?.unwrap_or_else(|| self.core.unfinished(&run_id));
@@ -103,22 +112,27 @@ impl Service {
 async fn begin(core: Arc<Core>, watch: Arc<Watch>, arguments: RunWorkflowArguments) -> Result<Begun, StoreError> {
     let beginning = Arc::clone(&core);
     let begun = tokio::task::spawn_blocking(move || beginning.begin(&arguments)).await.map_err(lost_thread)??;
-    if let Begun::Dispatched(run_id) = &begun {
-        start_keeper(core, &watch, run_id);
+    match &begun {
+        Begun::Dispatched(run_id) => {
+            let keeper = spawn_keeper(&core, run_id);
+            watch.tend(run_id, kept(core, run_id.clone(), keeper));
+        }
+        Begun::Cast(part) => play::play(core, &watch, Part::clone(part)),
+        Begun::Answer(_) | Begun::Replay(_) | Begun::Over(_) => {}
     }
     Ok(begun)
 }
 
-fn start_keeper(core: Arc<Core>, watch: &Arc<Watch>, run_id: &RunId) {
-    let keeper = keeper_command().arg("__keeper").arg(core.dispatch_folder(run_id)).spawn();
-    let told = run_id.clone();
-    watch.tend(run_id, async move {
-        if let Ok(child) = keeper {
-            ended(child).await;
-        }
-        // A keeper that never claimed its dispatch never will.
-        let _ = tokio::task::spawn_blocking(move || core.revoke_unclaimed(&told)).await;
-    });
+fn spawn_keeper(core: &Core, run_id: &RunId) -> std::io::Result<Child> {
+    keeper_command().arg(crate::keeper::WORD).arg(core.dispatch_folder(run_id)).spawn()
+}
+
+/// Waits for the keeper's end. One that never claimed its dispatch never will.
+async fn kept(core: Arc<Core>, run_id: RunId, keeper: std::io::Result<Child>) {
+    if let Ok(child) = keeper {
+        ended(child).await;
+    }
+    let _ = tokio::task::spawn_blocking(move || core.revoke_unclaimed(&run_id)).await;
 }
 
 /// The program itself, whatever has become of its file since it was started.

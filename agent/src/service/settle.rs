@@ -10,7 +10,7 @@ use super::core::Core;
 use super::watch::View;
 use crate::contract::evidence::TransactionOutcome;
 use crate::contract::ids::RunId;
-use crate::contract::outcome::{Outcome, RecordChanged};
+use crate::contract::outcome::{Mode, Outcome, RecordChanged};
 use crate::contract::reason::Reason;
 use crate::contract::result::{ResultFacts, RunResult, Technical};
 use crate::flow::report::Binding;
@@ -84,7 +84,8 @@ impl Core {
         if attempted {
             let ledger = self.ledger()?;
             if RequestGate::new(&self.store, &ledger).ledger_contradicts(record)? {
-                let doubted = RunResult { facts: ResultFacts::default(), ..rendered(record, Reason::ResultUnreadable) };
+                let facts = ResultFacts { sandbox: result.facts.sandbox, ..ResultFacts::default() };
+                let doubted = RunResult { facts, ..rendered(record, Reason::ResultUnreadable) };
                 return Ok(View::Ended(Arc::new(doubted)));
             }
         }
@@ -136,7 +137,12 @@ impl Core {
     }
 
     /// Writes an end down, once: under the stripe the record is read again, and whoever came first is believed.
-    fn write_down(&self, held: Option<&StripeGuard>, seen: &RunRecord, end: &Classified) -> Result<View, StoreError> {
+    pub(super) fn write_down(
+        &self,
+        held: Option<&StripeGuard>,
+        seen: &RunRecord,
+        end: &Classified,
+    ) -> Result<View, StoreError> {
         let _guard = if held.is_none() { Some(self.store.lock_record(seen)?) } else { None };
         let record = match self.store.read(&seen.run_id)? {
             RecordRead::Valid(record) if record.phase == seen.phase => record,
@@ -148,7 +154,11 @@ impl Core {
             }
             read => return self.without_record(held, &seen.run_id, &read),
         };
-        let result = RunResult { facts: end.facts.clone(), ..rendered(&record, end.reason) };
+        let mut facts = end.facts.clone();
+        if record.mode == Mode::Sandbox && facts.sandbox.is_none() {
+            facts.sandbox = self.sandbox_of(&record.run_id)?;
+        }
+        let result = RunResult { facts, ..rendered(&record, end.reason) };
         let Some(stored) = StoredResult::of(&result) else { return Ok(self.going(&record)) };
         let first_end = record.phase == Phase::Running;
         let bound = RunRecord { evidence: evidence_of(&end.binding), ..(*record).clone() };

@@ -15,14 +15,16 @@ pub const MARKERS: [&str; 2] = [PLAIN, ENCRYPTED];
 /// A workflow file larger than this isn't read.
 pub const WORKFLOW_LIMIT: usize = 16 << 20;
 
+pub const ENCRYPTED: &str = "workflow.json.enc";
+pub const SIDECAR: &str = "manifest.json";
 const PLAIN: &str = "workflow.json";
-const ENCRYPTED: &str = "workflow.json.enc";
-const SIDECAR: &str = "manifest.json";
 
 /// Why a bundle can't be run from here. For the person at this computer; nothing of the bundle is repeated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum LoadError {
-    #[error("it is encrypted, and this server can't describe encrypted workflows")]
+    #[error(
+        "it is encrypted, and Flow didn't open it; OPENADAPT_BUNDLE_KEY has to be set where this server is started"
+    )]
     Encrypted,
     #[error("the folder or one of its files is a symbolic link")]
     Symlink,
@@ -65,6 +67,8 @@ pub enum LoadError {
 pub struct Bundle {
     pub shape: Shape,
     pub seal: Seal,
+    /// Of an encrypted bundle: one digest of the files that Flow decrypted.
+    pub ciphertext: Option<String>,
 }
 
 /// Whether what was loaded is known to be what was saved.
@@ -117,16 +121,16 @@ pub fn load(folder: &Path) -> Result<Bundle, LoadError> {
             Seal::Unsealed(integrity::content_digest(workflow, Written::Sparsely, hashes))
         }
     };
-    Ok(Bundle { shape, seal })
+    Ok(Bundle { shape, seal, ciphertext: None })
 }
 
-/// Refuses a bundle that isn't to be looked into at all: behind a symbolic link, or encrypted.
+/// Refuses a bundle that isn't to be looked into at all: one behind a symbolic link.
 pub fn admit(folder: &Path, root: &Path) -> Result<(), LoadError> {
     let links = |path: &Path| path.symlink_metadata().is_ok_and(|facts| facts.is_symlink());
     if (folder != root && links(folder)) || MARKERS.iter().any(|marker| links(&folder.join(marker))) {
         return Err(LoadError::Symlink);
     }
-    if is_encrypted(folder) { Err(LoadError::Encrypted) } else { Ok(()) }
+    Ok(())
 }
 
 fn has_marker(folder: &Path) -> bool {

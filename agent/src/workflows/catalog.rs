@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::bundle::{self, Bundle, LoadError};
 use super::card::{Card, CardProblem};
+use super::encrypted::{self, AskFlow};
 use super::identity::{first_free, id_of_loaded, id_of_unloadable, slug};
 use super::inputs::Omitted;
 
@@ -44,20 +45,34 @@ pub struct Workflow {
     /// What the bundle was sealed as. Nothing for one without a manifest.
     pub content_digest: Option<String>,
     root: PathBuf,
-    loaded: Option<Bundle>,
+    loaded: Loaded,
+}
+
+/// Where a workflow comes from.
+#[derive(Debug, Clone)]
+enum Loaded {
+    /// The program itself: there is no bundle.
+    BuiltIn,
+    FromDisk(Option<Bundle>),
 }
 
 impl Catalog {
-    pub fn discover(folder: &Path) -> Result<Self, CatalogError> {
+    /// Flow is asked about encrypted bundles only.
+    pub fn discover(folder: &Path, ask: AskFlow<'_>) -> Result<Self, CatalogError> {
         if !folder.is_dir() {
             return Err(CatalogError::NotAFolder);
         }
         let mut catalog = Self::default();
         for bundle_dir in bundle::discover(folder).map_err(CatalogError::Unreadable)? {
-            let workflow = catalog.describe(bundle_dir, folder);
+            let workflow = catalog.describe(bundle_dir, folder, ask);
             catalog.workflows.push(workflow);
         }
         Ok(catalog)
+    }
+
+    /// The one workflow that needs no bundle.
+    pub fn built_in(card: Card) -> Self {
+        Self { workflows: vec![Workflow::built_in(card)] }
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &Workflow> {
@@ -72,8 +87,11 @@ impl Catalog {
         self.iter().find(|workflow| workflow.public_id == public_id)
     }
 
-    fn describe(&self, bundle_dir: PathBuf, root: &Path) -> Workflow {
-        let outcome = bundle::admit(&bundle_dir, root).and_then(|()| bundle::load(&bundle_dir));
+    fn describe(&self, bundle_dir: PathBuf, root: &Path, ask: AskFlow<'_>) -> Workflow {
+        let outcome = bundle::admit(&bundle_dir, root).and_then(|()| match bundle::is_encrypted(&bundle_dir) {
+            true => encrypted::load(&bundle_dir, ask),
+            false => bundle::load(&bundle_dir),
+        });
         let (loaded, load_error) = outcome.map_or_else(|error| (None, Some(error)), |bundle| (Some(bundle), None));
         let base_id = match &loaded {
             Some(bundle) => id_of_loaded(bundle.seal.digest()),
@@ -97,7 +115,7 @@ impl Catalog {
             content_digest: loaded.as_ref().and_then(|bundle| bundle.seal.sealed().map(str::to_owned)),
             root: root.to_path_buf(),
             bundle_dir,
-            loaded,
+            loaded: Loaded::FromDisk(loaded),
         }
     }
 
@@ -110,6 +128,23 @@ impl Catalog {
 }
 
 impl Workflow {
+    fn built_in(card: Card) -> Self {
+        Self {
+            public_id: id_of_loaded(&card.name),
+            slug: slug(&card.name),
+            card,
+            step_count: None,
+            encrypted: false,
+            changes_records: true,
+            load_error: None,
+            card_problem: None,
+            bundle_dir: PathBuf::new(),
+            content_digest: None,
+            root: PathBuf::new(),
+            loaded: Loaded::BuiltIn,
+        }
+    }
+
     /// The name that callers use.
     pub fn name(&self) -> &str {
         &self.card.name
@@ -121,29 +156,39 @@ impl Workflow {
 
     /// Loads the bundle again, seal and all: what is run is what was listed.
     pub fn recheck(&self) -> Result<(), LoadError> {
-        let Some(listed) = &self.loaded else {
-            return Err(self.load_error.unwrap_or(LoadError::Unreadable));
+        let listed = match &self.loaded {
+            Loaded::BuiltIn => return Ok(()),
+            Loaded::FromDisk(Some(listed)) => listed,
+            Loaded::FromDisk(None) => return Err(self.load_error.unwrap_or(LoadError::Unreadable)),
         };
         bundle::admit(&self.bundle_dir, &self.root)?;
-        let now = bundle::load(&self.bundle_dir)?;
-        if now == *listed { Ok(()) } else { Err(LoadError::Replaced) }
+        let unchanged = match (&listed.ciphertext, bundle::is_encrypted(&self.bundle_dir)) {
+            (Some(ciphertext), true) => encrypted::fingerprint(&self.bundle_dir)? == *ciphertext,
+            (None, false) => bundle::load(&self.bundle_dir)? == *listed,
+            (None, true) | (Some(_), false) => false,
+        };
+        if unchanged { Ok(()) } else { Err(LoadError::Replaced) }
     }
 
     /// The row of `list_workflows`. No label, recorded value, intent or path is in it.
     pub fn row(&self, omitted: Omitted) -> Map<String, Value> {
-        let row = [
+        let described = [
             ("name", self.name().into()),
             ("purpose", self.card.purpose.clone().into()),
             ("done_means", self.card.done_means.clone().into()),
             ("inputs", self.card.inputs.schema(omitted)),
             ("changes_records", self.changes_records.into()),
             ("available", self.available().into()),
+        ];
+        let of_its_bundle = [
             ("id", self.public_id.clone().into()),
             ("step_count", json!(self.step_count)),
             ("parameters", self.card.inputs.parameters(omitted).into()),
             ("encrypted", self.encrypted.into()),
         ];
-        row.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
+        let from_disk = matches!(self.loaded, Loaded::FromDisk(_));
+        let row = described.into_iter().chain(of_its_bundle.into_iter().filter(|_| from_disk));
+        row.map(|(key, value)| (key.to_owned(), value)).collect()
     }
 }
 

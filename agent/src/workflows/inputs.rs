@@ -37,6 +37,8 @@ pub struct InputSpec {
     pub max_length: Option<u64>,
     pub minimum: Option<Number>,
     pub maximum: Option<Number>,
+    /// What stands for it when it is left out. It isn't a recorded value, and everybody may see it.
+    pub default: Option<String>,
     recorded: Option<String>,
 }
 
@@ -59,6 +61,11 @@ impl InputSet {
         Self(params.iter().map(|param| (param.name.clone(), InputSpec::of(param))).collect())
     }
 
+    /// Inputs that no bundle declares.
+    pub fn built_in(inputs: impl IntoIterator<Item = (&'static str, InputSpec)>) -> Self {
+        Self(inputs.into_iter().map(|(name, spec)| (name.to_owned(), spec)).collect())
+    }
+
     pub fn iter(&self) -> impl Iterator<Item = (&str, &InputSpec)> {
         self.0.iter().map(|(name, spec)| (name.as_str(), spec))
     }
@@ -71,7 +78,9 @@ impl InputSet {
     pub fn schema(&self, omitted: Omitted) -> Value {
         let properties: Map<_, _> = self.0.iter().map(|(name, spec)| (name.clone(), spec.schema().into())).collect();
         let required: Vec<_> = match omitted {
-            Omitted::Refused => self.0.keys().collect(),
+            Omitted::Refused => {
+                self.0.iter().filter(|(_, spec)| spec.default.is_none()).map(|(name, _)| name).collect()
+            }
             Omitted::FilledFromRecording => Vec::new(),
         };
         json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false })
@@ -91,6 +100,23 @@ impl InputSet {
 }
 
 impl InputSpec {
+    /// A text without any limit.
+    pub fn text(description: &str) -> Self {
+        Self {
+            kind: InputKind::Text,
+            description: description.to_owned(),
+            choices: None,
+            format: None,
+            pattern: None,
+            min_length: None,
+            max_length: None,
+            minimum: None,
+            maximum: None,
+            default: None,
+            recorded: None,
+        }
+    }
+
     fn of(param: &Param) -> Self {
         let kind = match param.kind {
             ParamType::Text | ParamType::Date => InputKind::Text,
@@ -99,15 +125,10 @@ impl InputSpec {
         };
         Self {
             kind,
-            description: format!("What to enter for {}.", param.name.replace('_', " ")),
             choices: (!param.choices.is_empty()).then(|| param.choices.clone()),
             format: (param.kind == ParamType::Date).then_some(Format::Date),
-            pattern: None,
-            min_length: None,
-            max_length: None,
-            minimum: None,
-            maximum: None,
             recorded: Some(param.recorded.clone()),
+            ..Self::text(&format!("What to enter for {}.", param.name.replace('_', " ")))
         }
     }
 
@@ -120,6 +141,7 @@ impl InputSpec {
             ("maxLength", self.max_length.map(Value::from)),
             ("minimum", self.minimum.clone().map(Value::from)),
             ("maximum", self.maximum.clone().map(Value::from)),
+            ("default", self.default.clone().map(Value::from)),
         ];
         let fixed = [("type", self.kind.name().into()), ("description", self.description.clone().into())];
         let present = optional.into_iter().filter_map(|(key, value)| Some((key, value?)));

@@ -75,7 +75,7 @@ pub fn hashes_on_disk(workflow: &mut Tree, folder: &Path) -> Result<BTreeMap<Str
     Ok(hashes)
 }
 
-fn hash_folder(folder: &Path, below: &str, hashes: &mut BTreeMap<String, Tree>) -> Result<(), LoadError> {
+pub fn hash_folder(folder: &Path, below: &str, hashes: &mut BTreeMap<String, Tree>) -> Result<(), LoadError> {
     let Ok(entries) = fs::read_dir(folder.join(below)) else { return Ok(()) };
     for entry in entries {
         let entry = entry.map_err(|_| LoadError::AssetUnreadable)?;
@@ -90,7 +90,7 @@ fn hash_folder(folder: &Path, below: &str, hashes: &mut BTreeMap<String, Tree>) 
     Ok(())
 }
 
-fn hash_of(folder: &Path, path: &str) -> Result<String, LoadError> {
+pub fn hash_of(folder: &Path, path: &str) -> Result<String, LoadError> {
     sha256_below(folder, path).map_err(|fault| match fault {
         FileFault::Symlink => LoadError::Symlink,
         FileFault::Missing => LoadError::AssetMissing,

@@ -5,6 +5,7 @@ pub(crate) mod bundle;
 mod card;
 mod catalog;
 mod defaults;
+mod encrypted;
 pub(crate) mod files;
 mod identity;
 mod inputs;
@@ -12,10 +13,11 @@ mod integrity;
 mod moment;
 mod shape;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 mod wording;
 
 pub use bundle::LoadError;
 pub use card::{Card, CardProblem};
 pub use catalog::{Catalog, CatalogError, Workflow};
-pub use inputs::{CheckedInputs, InputSet, Omitted};
+pub use encrypted::AskFlow;
+pub use inputs::{CheckedInputs, InputSet, InputSpec, Omitted};

@@ -49,7 +49,10 @@ impl Server {
             }
             let head = String::from_utf8(head).unwrap().to_lowercase();
             assert!(head.starts_with("get /ledger.json http/1.1\r\n"), "{head}");
-            assert!(!head.contains("cookie") && !head.contains("referer") && !head.contains("accept-encoding"), "{head}");
+            assert!(
+                !head.contains("cookie") && !head.contains("referer") && !head.contains("accept-encoding"),
+                "{head}"
+            );
             act(&mut tls);
         });
         Self {
@@ -63,7 +66,10 @@ impl Server {
         let (head, body) = (head.replace('\n', "\r\n"), body.into());
         Self::doing(move |tls| {
             // The client may have had enough before everything is written.
-            let _ = tls.write_all(head.as_bytes()).and_then(|()| tls.write_all(b"\r\n\r\n")).and_then(|()| tls.write_all(&body));
+            let _ = tls
+                .write_all(head.as_bytes())
+                .and_then(|()| tls.write_all(b"\r\n\r\n"))
+                .and_then(|()| tls.write_all(&body));
             tls.conn.send_close_notify();
             let _ = tls.flush();
             let _ = tls.sock.shutdown(Shutdown::Write);
@@ -71,7 +77,8 @@ impl Server {
     }
 
     fn fetched(mut self) -> Result<Vec<u8>, Reason> {
-        let fetched = Fetcher::trusting(std::slice::from_ref(&self.certificate), Duration::from_secs(20)).get(&self.address, LIMIT);
+        let fetched = Fetcher::trusting(std::slice::from_ref(&self.certificate), Duration::from_secs(20))
+            .get(&self.address, LIMIT);
         self.answering.take().unwrap().join().unwrap();
         fetched
     }
@@ -162,7 +169,14 @@ fn a_server_that_isnt_trusted_or_isnt_there_is_unavailable() {
 #[test]
 fn only_plain_https_is_asked() {
     let fetcher = Fetcher::trusting(&[], Duration::from_secs(20));
-    for address in ["http://localhost/x", "https://user@localhost/x", "https://user:word@localhost/x", "file:///etc/hostname", "ftp://localhost/x", "https://"] {
+    for address in [
+        "http://localhost/x",
+        "https://user@localhost/x",
+        "https://user:word@localhost/x",
+        "file:///etc/hostname",
+        "ftp://localhost/x",
+        "https://",
+    ] {
         assert_eq!(fetcher.get(address, LIMIT), Err(Reason::LedgerUnavailable), "{address}");
     }
 }

@@ -21,7 +21,9 @@ pub fn canonical(value: &Value) -> Vec<u8> {
             Value::Object(map) => {
                 let mut entries: Vec<_> = map.iter().collect();
                 entries.sort_by_key(|(key, _)| key.to_owned());
-                Value::Object(entries.into_iter().map(|(key, value)| (key.clone(), sorted(value))).collect::<Map<_, _>>())
+                Value::Object(
+                    entries.into_iter().map(|(key, value)| (key.clone(), sorted(value))).collect::<Map<_, _>>(),
+                )
             }
             Value::Array(items) => items.iter().map(sorted).collect(),
             other => other.clone(),
@@ -74,7 +76,9 @@ impl Forge {
 
     pub fn keyed(seed: u8) -> Self {
         let pack = sample("10_pack__current__ok");
-        let read = |text: &Value| -> Value { serde_json::from_slice(&STANDARD.decode(text.as_str().unwrap()).unwrap()).unwrap() };
+        let read = |text: &Value| -> Value {
+            serde_json::from_slice(&STANDARD.decode(text.as_str().unwrap()).unwrap()).unwrap()
+        };
         let forge = Self {
             key: SigningKey::from_bytes(&[seed; 32]),
             registry: read(&pack["signer_registry_base64"]),
@@ -156,7 +160,11 @@ impl Forge {
     }
 
     pub fn resign_revocation(&mut self) {
-        identify(&mut self.revocation, "revocation_state_sha256", "OpenAdapt qualification revocation state identity v1");
+        identify(
+            &mut self.revocation,
+            "revocation_state_sha256",
+            "OpenAdapt qualification revocation state identity v1",
+        );
         self.revocation = self.signed(&self.revocation, "OpenAdapt qualification revocation state receipt v1");
     }
 
@@ -173,9 +181,7 @@ impl Forge {
         self.revocation["not_before"] = "2026-10-10T00:00:00Z".into();
         let mut subjects = subjects.to_vec();
         subjects.sort_unstable();
-        let entry = |(kind, id): &(&str, &str)| {
-            json!({"subject_kind": kind, "subject_id": id, "revoked_at": "2026-10-10T00:00:00Z", "reason_code": "withdrawn"})
-        };
+        let entry = |(kind, id): &(&str, &str)| json!({"subject_kind": kind, "subject_id": id, "revoked_at": "2026-10-10T00:00:00Z", "reason_code": "withdrawn"});
         self.revocation["revocations"] = subjects.iter().map(entry).collect();
         self.resign_revocation();
         self
@@ -328,10 +334,13 @@ impl Forge {
 
 /// Makes the four digests of a row anew.
 pub fn hash_row(row: &mut Value) {
-    let about = |key: &str, value: &Value| json!({"target": row["target"], "claim_scope": row["claim_scope"], key: value});
+    let about =
+        |key: &str, value: &Value| json!({"target": row["target"], "claim_scope": row["claim_scope"], key: value});
     let release = in_domain("OpenAdapt production release candidate v1", &about("release", &row["release"]));
-    let artifacts =
-        in_domain("OpenAdapt production release artifact inventory v1", &about("artifacts", &row["release"]["artifacts"]));
+    let artifacts = in_domain(
+        "OpenAdapt production release artifact inventory v1",
+        &about("artifacts", &row["release"]["artifacts"]),
+    );
     let staging = in_domain("OpenAdapt production release staging evidence v1", &row["publication_staging"]);
     row["release_sha256"] = release.into();
     row["artifact_inventory_sha256"] = artifacts.into();

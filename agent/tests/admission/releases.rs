@@ -24,7 +24,9 @@ fn a_row_is_about_its_own_target() {
         assert_eq!(changed(|row| row[key] = value.into()), Err(reason), "{key}");
     }
     assert_eq!(changed(|row| row["release"]["kind"] = json!("hybrid")), Err(Reason::ReleaseKindMismatch));
-    for (key, value) in [("repository_id", "1"), ("ref", "refs/heads/other"), ("environment", "qualification-admission")] {
+    for (key, value) in
+        [("repository_id", "1"), ("ref", "refs/heads/other"), ("environment", "qualification-admission")]
+    {
         assert_eq!(changed(|row| row["issuer"][key] = value.into()), Err(Reason::IssuerMismatch), "{key}");
     }
 }

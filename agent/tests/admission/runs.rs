@@ -58,7 +58,7 @@ impl Host {
         let extra = words.iter().map(|word| (*word).to_owned()).collect();
         let settings = FlowSettings { extra, ..FlowSettings::default() };
         let keeping = Keeping::beside(&self.path("runs"));
-        RunRule::new(&settings, Some(self.forge.root()), keeping, None).refuses(&self.path("bundle"))
+        RunRule::new(&settings, Some(self.forge.root()), keeping, None).refuses(&self.path("bundle"), None)
     }
 
     fn governed(&self) -> Option<FailedCheck> {

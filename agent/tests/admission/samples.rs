@@ -40,11 +40,8 @@ fn a_good_ledger_is_admitted_with_its_pack_and_never_alone() {
 fn the_files_as_they_are_and_not_only_what_they_say() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../schemas/samples/admission/");
     let file = |name: &str| std::path::PathBuf::from(format!("{folder}{name}.json"));
-    let status = World::of(root()).look_at(
-        &file(ADMITTED),
-        Some(&file(WORKFLOWS)),
-        Some(&file("10_pack__current__ok")),
-    );
+    let status =
+        World::of(root()).look_at(&file(ADMITTED), Some(&file(WORKFLOWS)), Some(&file("10_pack__current__ok")));
     assert_eq!((status.verdict, status.verification), (Ok(()), Verification::Full));
     assert_eq!(status.workflows[0].verdict, Ok(()));
     assert!(!status.product_wide());

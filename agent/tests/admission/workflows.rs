@@ -98,7 +98,10 @@ fn an_admission_counts_until_its_end_and_for_a_week_at_most() {
         change(&mut forge.admission);
         workflow_judged(&forge.linked())
     };
-    assert_eq!(only(|admission| admission["expires_at"] = json!("2026-10-20T12:00:00Z")), Err(Reason::AdmissionExpired));
+    assert_eq!(
+        only(|admission| admission["expires_at"] = json!("2026-10-20T12:00:00Z")),
+        Err(Reason::AdmissionExpired)
+    );
     assert_eq!(only(|admission| admission["expires_at"] = json!("2026-10-20T12:00:01Z")), Err(Reason::ValidityTooLong));
     let week = |admission: &mut Value| {
         admission["issued_at"] = json!("2026-10-14T12:00:01Z");

@@ -9,7 +9,7 @@ use std::time::Duration;
 use hmac::{Hmac, Mac};
 use openadapt_agent::bridge::Bridge;
 use openadapt_agent::bridge::host::{CallContext, ClientTraits, FormAnswer, FormOutcome, ToolAnswer, ToolHost};
-use openadapt_agent::cli::{AttendedOptions, ServeOptions};
+use openadapt_agent::cli::{AttendedOptions, ServeOptions, WorkflowSource};
 use openadapt_agent::flow::bridge::command::{BridgeCommand, Deployment};
 use openadapt_agent::flow::canonical::{Tree, hex};
 use openadapt_agent::flow::command::{FlowCommand, FlowSettings};
@@ -107,8 +107,10 @@ impl World {
     }
 
     fn open(&self, attended: Option<AttendedOptions>) -> Bridge {
+        let describing =
+            BridgeCommand::new(Some("no-such-bridge"), &[], &Deployment::default(), Duration::from_secs(5)).unwrap();
         let options = ServeOptions {
-            bundles: self.path("bundles"),
+            workflows: WorkflowSource::Bundles { folder: self.path("bundles"), describing },
             runs_dir: self.path("runs"),
             runs_enabled: attended.is_some(),
             flow: FlowCommand::new("no-such-flow", FlowSettings::default()).unwrap(),

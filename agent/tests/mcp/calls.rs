@@ -147,6 +147,25 @@ async fn no_progress_is_sent_to_a_caller_who_gave_no_token() {
 }
 
 #[tokio::test]
+async fn a_caller_who_gave_a_token_is_told_while_the_call_waits_and_never_afterwards() {
+    let mut client = Client::legacy("2025-11-25").await;
+    let mut asked = call(1, "wait", json!({}));
+    asked["params"]["_meta"] = json!({ "progressToken": "a token" });
+    client.send(&asked).await;
+    for told in 1..=2 {
+        let progress = client.receive().await;
+        assert_eq!(progress["method"], "notifications/progress");
+        assert_eq!(
+            (&progress["params"]["progressToken"], &progress["params"]["progress"]),
+            (&json!("a token"), &json!(told))
+        );
+    }
+    client.host.release.notify_waiters();
+    assert_eq!(client.receive().await["id"], 1);
+    client.nothing_else_comes().await;
+}
+
+#[tokio::test]
 async fn an_answer_larger_than_clients_take_is_an_error() {
     let mut client = Client::legacy("2025-11-25").await;
     let answer = client.ask(&call(1, "big", json!({ "bytes": 9 * 1024 * 1024 }))).await;

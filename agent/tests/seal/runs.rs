@@ -30,7 +30,9 @@ fn everything_must_hold() {
     let mut unsigned = good.clone();
     unsigned.as_object_mut().unwrap().remove("seal_signature");
     assert!(!sealed(&report(&unsigned), &keys));
-    for (outcome, expected) in [("verified", true), ("rolled_back_verified", true), ("halted", false), ("VERIFIED", false)] {
+    for (outcome, expected) in
+        [("verified", true), ("rolled_back_verified", true), ("halted", false), ("VERIFIED", false)]
+    {
         let mut other = receipt();
         other["outcome"] = json!(outcome);
         assert_eq!(sealed(&report(&issuer.sealed(&other)), &keys), expected, "{outcome}");
@@ -45,7 +47,9 @@ fn a_receipt_of_another_run_seals_nothing() {
     other["execution_id"] = json!("execution-1");
     let other = report(&issuer.sealed(&other));
     assert!(!sealed(&other, &keys));
-    for (cloud, expected) in [(json!("execution-1"), true), (json!("execution-2"), false), (json!(""), false), (Value::Null, false)] {
+    for (cloud, expected) in
+        [(json!("execution-1"), true), (json!("execution-2"), false), (json!(""), false), (Value::Null, false)]
+    {
         let mut attached = other.clone();
         attached["cloud_execution_id"] = cloud;
         assert_eq!(sealed(&attached, &keys), expected);

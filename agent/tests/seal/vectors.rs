@@ -12,7 +12,8 @@ fn every_receipt_is_what_the_python_agent_says_it_is() {
     let cases = vectors["cases"].as_array().unwrap();
     assert!(cases.len() > 12);
     for case in cases {
-        let verdict = receipt::verify(&tree(&case["receipt"]), &keys).map_or_else(|refusal| refusal.as_str(), |_| "verified");
+        let verdict =
+            receipt::verify(&tree(&case["receipt"]), &keys).map_or_else(|refusal| refusal.as_str(), |_| "verified");
         assert_eq!(verdict, case["expected"].as_str().unwrap(), "{}", case["name"]);
         let wrapped = serde_json::json!({ "execute_receipt": case["receipt"] }).to_string();
         let expected = verdict == "verified" && case["receipt"]["outcome"] != "halted";

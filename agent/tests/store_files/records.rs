@@ -121,6 +121,7 @@ fn an_attempt_leaves_a_valid_record_request_entry_and_intent() {
             mode: ask.mode,
             started_at: started.started_at,
             attempt: Some(attempt),
+            sandbox: None,
         },
         run_id: started.run_id,
     };

@@ -38,6 +38,7 @@ impl World {
             mode: Mode::Production,
             started_at: utc_now(),
             attempt: None,
+            sandbox: None,
         };
         let order = Order {
             argv: argv.iter().map(|word| (*word).to_owned()).collect(),

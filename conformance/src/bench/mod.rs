@@ -2,6 +2,7 @@
 
 mod child;
 mod figures;
+mod sandbox;
 mod world;
 
 use std::io;
@@ -75,6 +76,7 @@ pub fn measure(subject: &Subject, say: impl Fn(&str)) -> io::Result<Table> {
     let warm = measured(LOOKS, |_| queue(&mut agent))?;
     table.row("the same again", &warm, &line);
     table.fact("resident memory at the end", agent.resident_kilobytes()?);
+    sandbox::measure(&world, &mut table, &sync, say)?;
     Ok(table)
 }
 

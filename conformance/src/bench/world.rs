@@ -53,6 +53,13 @@ impl World {
         self.subject.agent.iter().cloned().chain(flags).chain(more).collect()
     }
 
+    /// The sandbox, with this engine.
+    pub fn sandbox(&self, engine: &str) -> Vec<String> {
+        let flags = ["serve", "--sandbox-engine", engine, "--runs-dir"].map(str::to_owned);
+        let runs = self.path("sandbox-runs").display().to_string();
+        self.subject.agent.iter().cloned().chain(flags).chain([runs]).collect()
+    }
+
     pub fn environment(&self) -> [(&'static str, PathBuf); 3] {
         [
             ("FLOW_FAKE_SCRIPT", self.path("script.json")),

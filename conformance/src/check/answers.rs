@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
+use super::storm;
 use super::verdict::{Check, Cite, Verdict};
 use crate::evidence::{Evidence, ServerEnd, Way};
 use crate::scenario::Action;
@@ -68,6 +69,9 @@ fn asked(evidence: &Evidence) -> HashMap<(String, String), usize> {
         for id in evidence.messages(index).iter().filter_map(|message| message.get("id")) {
             *asked.entry((frame.server.clone(), id.to_string())).or_default() += 1;
         }
+    }
+    for key in storm::ids(evidence) {
+        asked.entry(key).or_insert(1);
     }
     // Bytes that are no JSON may still hold an id that can be read: the scenario says which.
     for step in &evidence.steps {

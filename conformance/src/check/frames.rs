@@ -1,5 +1,7 @@
 //! What may stand on stdout.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::verdict::{Check, Cite, Verdict};
@@ -23,6 +25,7 @@ const SERVER_REQUESTS: &[&str] = &["ping", "elicitation/create", "sampling/creat
 fn frames(evidence: &Evidence, verdict: Verdict) -> Verdict {
     let greeted = evidence.servers.iter().any(|server| server.greeted == Some(true));
     let mut verdict = verdict.due(greeted);
+    let with_batches = speak_batches(evidence);
     for (index, frame) in evidence.frames.iter().enumerate().filter(|(_, frame)| frame.way == Way::Received) {
         verdict.saw();
         let server = evidence.server(&frame.server);
@@ -31,19 +34,22 @@ fn frames(evidence: &Evidence, verdict: Verdict) -> Verdict {
             continue;
         }
         let modern = server.is_some_and(|server| server.modern);
-        if let Some(problem) = problem_of(frame, modern, speaks_batches(evidence, &frame.server)) {
+        if let Some(problem) = problem_of(frame, modern, with_batches.contains(frame.server.as_str())) {
             verdict.fails("one protocol message on a line", problem, [Cite::Frame(index)]);
         }
     }
     verdict
 }
 
-/// The one version with batches was agreed on with this server.
-fn speaks_batches(evidence: &Evidence, server: &str) -> bool {
-    evidence.frames.iter().filter(|frame| frame.way == Way::Received && frame.server == server).any(|frame| {
-        let message = serde_json::from_str::<Value>(&frame.text).unwrap_or_default();
-        message.pointer("/result/protocolVersion") == Some(&Value::from("2025-03-26"))
-    })
+/// The servers with which the one version that has batches was agreed on.
+fn speak_batches(evidence: &Evidence) -> BTreeSet<&str> {
+    let agrees = |frame: &&Frame| {
+        let message = || serde_json::from_str::<Value>(&frame.text).unwrap_or_default();
+        frame.way == Way::Received
+            && frame.text.contains("2025-03-26")
+            && message().pointer("/result/protocolVersion") == Some(&Value::from("2025-03-26"))
+    };
+    evidence.frames.iter().filter(agrees).map(|frame| frame.server.as_str()).collect()
 }
 
 fn problem_of(frame: &Frame, modern: bool, batches: bool) -> Option<String> {

@@ -9,9 +9,12 @@ pub mod expect;
 pub mod frames;
 pub mod launches;
 pub mod matcher;
+pub mod progress;
 pub mod results;
+pub mod sandbox;
 pub mod schema;
 pub mod store;
+pub mod storm;
 pub mod truth;
 pub mod verdict;
 
@@ -28,6 +31,7 @@ pub const CHECKS: &[&Check] = &[
     &truth::TRUTH,
     &launches::AT_MOST_ONCE,
     &launches::LAUNCHES,
+    &sandbox::ONE_AT_A_TIME,
     &after::AFTER,
     &results::SHAPE,
     &results::ADVERTISED,
@@ -35,6 +39,8 @@ pub const CHECKS: &[&Check] = &[
     &frames::MODERN,
     &answers::ANSWERED_ONCE,
     &answers::UNANSWERED,
+    &progress::PROGRESS,
+    &storm::STORM,
     &canary::CANARY,
     &attended::decisions::DECISIONS,
     &attended::twice::ONCE,

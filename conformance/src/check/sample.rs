@@ -166,6 +166,7 @@ fn empty() -> Evidence {
         ledger: SeenLedger::Rows(vec![row]),
         leftovers: Vec::new(),
         canaries: BTreeMap::from([("note".into(), "CnryNote42".into())]),
+        printed: Default::default(),
         stopped: None,
         seconds: 0.1,
     }

@@ -63,7 +63,7 @@ fn params(evidence: &Evidence, verdict: Verdict) -> Verdict {
 }
 
 fn in_store(path: &std::path::Path) -> bool {
-    path.to_string_lossy().contains("/runs/openadapt-agent")
+    path.components().any(|part| part.as_os_str() == "openadapt-agent")
 }
 
 fn looks_like_params(path: &std::path::Path) -> bool {

@@ -42,7 +42,8 @@ fn truth(evidence: &Evidence, verdict: Verdict) -> Verdict {
 
 fn judge(evidence: &Evidence, verdict: &mut Verdict, claim: &Claim<'_>) {
     if claim.object.pointer("/sandbox/engine").and_then(Value::as_str) == Some("simulated") {
-        // Nothing is written by a simulation, and its result says so.
+        // Nothing is written by a simulation, and its result says so: nothing was even started for it.
+        simulation(evidence, verdict, claim);
         return;
     }
     let word = |key: &str| claim.object.get(key).and_then(Value::as_str).unwrap_or_default();
@@ -84,6 +85,21 @@ fn judge(evidence: &Evidence, verdict: &mut Verdict, claim: &Claim<'_>) {
             let actual = format!("{} in an earlier attempt", saves(earlier.len()));
             verdict.fails_at(step, "safe to retry only where no earlier attempt saved", actual, cites(&earlier));
         }
+    }
+}
+
+fn simulation(evidence: &Evidence, verdict: &mut Verdict, claim: &Claim<'_>) {
+    let run = claim.object.get("run_id").and_then(Value::as_str);
+    let lines = evidence.journal.iter().enumerate().filter(|(_, line)| run.is_some() && line.run_id() == run);
+    let lines: Vec<_> = lines.map(|(index, _)| Cite::Journal(index)).collect();
+    if !lines.is_empty() {
+        let cites = [Cite::Frame(claim.exchange.request), Cite::Frame(claim.frame)].into_iter().chain(lines);
+        verdict.fails_at(
+            claim.exchange.step,
+            "nothing is started for a simulated run",
+            "the journal knows this run",
+            cites.collect::<Vec<_>>(),
+        );
     }
 }
 
@@ -232,6 +248,15 @@ mod tests {
     #[test]
     fn a_refusal_before_the_gate_says_nothing_about_earlier_attempts() {
         holds(&TRUTH, &retried("invalid_input"));
+    }
+
+    #[test]
+    fn a_simulated_run_is_known_to_nobody_but_the_agent() {
+        let mut evidence = saved();
+        set_result(&mut evidence, "sandbox", json!({"case": "normal", "engine": "simulated"}));
+        assert!(fails(&TRUTH, &evidence)[0].expected.contains("simulated"));
+        evidence.journal.clear();
+        holds(&TRUTH, &evidence);
     }
 
     #[test]

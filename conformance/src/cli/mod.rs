@@ -1,11 +1,14 @@
 //! The command line: one file for each verb.
 
 mod bench;
+mod docs;
 mod explain;
 mod judge;
 mod list;
 mod report;
+mod setup_flow;
 mod smoke;
+mod storm;
 mod subject;
 
 use std::path::PathBuf;
@@ -42,10 +45,16 @@ enum Verb {
     Explain(explain::Explain),
     /// Is it an MCP server at all: who it says it is, and its tools.
     Smoke(smoke::Smoke),
+    /// Broken frames in great number, from a seed: each must get its due, and none may start anything.
+    Storm(storm::Storm),
     /// Shows a stored report again.
     Report(report::Report),
     /// How long things take, beside what the machine itself takes.
     Bench(bench::Bench),
+    /// Installs the real Flow here, for the scenarios that need it.
+    SetupFlow(setup_flow::SetupFlow),
+    /// Is the documentation true: runs every command of it, and starts every start line.
+    Docs(docs::Docs),
 }
 
 /// Where scenarios come from.
@@ -76,8 +85,11 @@ pub fn main() -> Exit {
         Verb::List(list) => list.run(printer),
         Verb::Explain(explain) => explain.run(printer),
         Verb::Smoke(smoke) => smoke.run(printer),
+        Verb::Storm(storm) => storm.run(printer),
         Verb::Report(report) => report.run(printer),
         Verb::Bench(bench) => bench.run(printer),
+        Verb::SetupFlow(setup) => setup.run(printer),
+        Verb::Docs(docs) => docs.run(printer),
     };
     outcome.unwrap_or_else(|problem| {
         printer.complain(&problem.said, &problem.hint);

@@ -48,6 +48,11 @@ impl SubjectArguments {
     }
 }
 
+/// The clinic alone, where cargo started this program.
+pub fn build_clinic(printer: Printer) -> Result<(), Problem> {
+    env::var_os("CARGO").map_or(Ok(()), |cargo| build(&cargo, &beside_this()?, &[CLINIC], printer))
+}
+
 fn words(given: Option<&str>, beside: &Path, (_, binary): (&str, &str)) -> Result<Vec<String>, Problem> {
     let Some(given) = given else {
         let path = beside.join(format!("{binary}{}", env::consts::EXE_SUFFIX));
@@ -74,7 +79,7 @@ fn words(given: Option<&str>, beside: &Path, (_, binary): (&str, &str)) -> Resul
     Ok(words)
 }
 
-fn beside_this() -> Result<PathBuf, Problem> {
+pub fn beside_this() -> Result<PathBuf, Problem> {
     let here = env::current_exe().ok().and_then(|path| path.parent().map(Path::to_owned));
     here.ok_or_else(|| {
         Problem::new(Exit::SetUp, "this program's own folder can't be found", "name a command with --agent and --flow")

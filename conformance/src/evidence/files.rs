@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::scenario::files::FileKind;
 
 /// Longer content isn't kept.
-const KEPT_BYTES: u64 = 256 * 1024;
+const KEPT_BYTES: u64 = 1024 * 1024;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SeenFile {
@@ -21,7 +21,7 @@ pub struct SeenFile {
     /// Permission bits.
     pub mode: u32,
     pub bytes: u64,
-    /// The content up to 256 KiB, bytes that are no UTF-8 replaced.
+    /// The content up to 1 MiB, bytes that are no UTF-8 replaced.
     pub text: String,
     /// What the scenario itself put there, and wasn't changed since: no statement about the agent.
     pub planted: bool,
@@ -48,6 +48,11 @@ impl SeenFile {
             text,
             planted: false,
         }
+    }
+
+    /// There is more of it than was kept.
+    pub fn is_cut(&self) -> bool {
+        self.kind == Some(FileKind::File) && self.bytes > KEPT_BYTES
     }
 
     pub fn json(&self) -> Option<Value> {

@@ -1,6 +1,6 @@
 //! The record of one scenario.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -34,6 +34,9 @@ pub struct Evidence {
     pub leftovers: Vec<Leftover>,
     /// Values that only the judge may send, by name.
     pub canaries: BTreeMap<String, String>,
+    /// Those of them that Flow was told to print or report.
+    #[serde(default)]
+    pub printed: BTreeSet<String>,
     pub stopped: Option<Stopped>,
     pub seconds: f64,
 }
@@ -154,6 +157,17 @@ pub enum Seen {
         stderr: String,
     },
     File(SeenFile),
+    /// Frames from the first line of a storm to the last answer, and the most memory that the server ever had.
+    Storm {
+        from: usize,
+        to: usize,
+        server: String,
+        peak_kb: Option<u64>,
+    },
+    /// The frames that told of progress.
+    Progress {
+        frames: Vec<usize>,
+    },
     /// The frames that showed the forms of a call.
     Forms {
         frames: Vec<usize>,

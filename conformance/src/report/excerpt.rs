@@ -2,15 +2,35 @@
 
 use crate::check::verdict::{Cite, Failure, Judgement};
 use crate::evidence::{Evidence, JournalLine, Way};
+use crate::leak::Oracle;
 use crate::run::events::{Judged, Told};
 
 /// Longer lines are cut.
 const LONGEST: usize = 600;
 const MOST: usize = 12;
 
+/// A report is read by more people than the scenario's world: a canary in it is masked.
 pub fn judged(evidence: &Evidence, judgement: &Judgement) -> Judged {
-    let told = judgement.failures.iter().map(|failure| tell(evidence, failure)).collect();
-    Judged { judgement: judgement.clone(), told }
+    let mut judged = Judged { judgement: judgement.clone(), told: Vec::new() };
+    if judgement.failures.is_empty() {
+        return judged;
+    }
+    let oracle = Oracle::of(&evidence.canaries);
+    judged.told = judgement.failures.iter().map(|failure| tell(evidence, failure)).collect();
+    for told in &mut judged.told {
+        let texts = told.action.iter_mut().chain(&mut told.lines);
+        texts.for_each(|text| *text = oracle.mask(text));
+    }
+    for failure in &mut judged.judgement.failures {
+        failure.expected = oracle.mask(&failure.expected);
+        failure.actual = oracle.mask(&failure.actual);
+        for cite in &mut failure.cites {
+            if let Cite::File(path) = cite {
+                *path = oracle.mask(&path.to_string_lossy()).into();
+            }
+        }
+    }
+    judged
 }
 
 fn tell(evidence: &Evidence, failure: &Failure) -> Told {

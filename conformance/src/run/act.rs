@@ -11,10 +11,11 @@ use super::edit;
 use super::forms;
 use super::perform::{start, stop_of};
 use super::processes;
+use super::storm;
 use super::world::World;
 use crate::evidence::files::SeenFile;
 use crate::evidence::{Seen, ServerEnd, Step, StopCause, Stopped};
-use crate::scenario::action::{Action, Await, Cli, Close, FlowVerb, Stream};
+use crate::scenario::action::{Action, Await, Cli, Close, FlowVerb, ReadingWord, Stream};
 use crate::scenario::files::Look;
 use crate::wire::server::exit_of;
 
@@ -89,6 +90,13 @@ impl Acting<'_, '_> {
             Action::Notify(notify) => answers::notify(self, notify).await,
             Action::Tools(tools) => answers::tools(self, tools).await,
             Action::Send(send) => answers::send(self, send).await,
+            Action::Progress(progress) => answers::progress(self, progress).await,
+            Action::Storm(wanted) => storm::storm(self, wanted).await,
+            Action::Reading(reading) => {
+                let (server, _) = self.server(reading.server.as_deref())?;
+                server.hold_reading(reading.reading == ReadingWord::Stops);
+                Ok(Seen::Nothing)
+            }
             Action::Start(wanted) => match start(self.world, &wanted.start, &wanted.plan, Some(self.index)).await {
                 Ok(()) => Ok(Seen::Nothing),
                 Err(stopped) => Err(Box::new(Halted { seen: Seen::Nothing, stopped })),

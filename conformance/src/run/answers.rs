@@ -7,8 +7,8 @@ use serde_json::{Map, Value, json};
 use super::act::{Acting, Halted, Outcome};
 use super::world::{World, unhex};
 use super::{forms, fuzz};
-use crate::evidence::{Seen, ServerEnd, StopCause, Stopped, object_of};
-use crate::scenario::action::{Call, Cancel, Join, Notify, Pending, Send, Servers, Tools};
+use crate::evidence::{Seen, ServerEnd, StopCause, Stopped, Way, object_of};
+use crate::scenario::action::{Call, Cancel, Join, Notify, Pending, Progress, Send, Servers, Tools};
 use crate::wire::client::Identity;
 use crate::wire::server::{Server, WriteFault};
 
@@ -140,6 +140,52 @@ pub async fn send(acting: &Acting<'_, '_>, send: &Send) -> Outcome {
         return Ok(seen);
     }
     Err(acting.stopped(StopCause::AgentSilent, "answers to raw bytes", "too few came in time").having(seen))
+}
+
+/// Waits until each call of a name was told of progress so many times under its own token.
+pub async fn progress(acting: &Acting<'_, '_>, wanted: &Progress) -> Outcome {
+    let (exchanges, _) = background(acting, &wanted.progress)?;
+    let transcript = &acting.world.transcript;
+    let tokens: Vec<(String, Value)> = {
+        let asked = |exchange: &usize| {
+            let exchange = transcript.exchange(*exchange);
+            let request: Value = serde_json::from_str(&transcript.frames()[exchange.request].text).unwrap_or_default();
+            Some((exchange.server, request.pointer("/params/_meta/progressToken")?.clone()))
+        };
+        exchanges.iter().filter_map(asked).collect()
+    };
+    if tokens.len() != exchanges.len() {
+        return Err(acting.stopped(StopCause::Scenario, "progress", "a call of this name has no progressToken"));
+    }
+    let mut frames = Vec::new();
+    let told = transcript.until(acting.world.limit(), || {
+        let seen = transcript.frames();
+        let all = seen.iter().enumerate().filter(|(_, frame)| frame.way == Way::Received);
+        let told = all.filter_map(|(index, frame)| Some((index, frame.server.clone(), progress_token(&frame.text)?)));
+        let told: Vec<(usize, String, Value)> = told.collect();
+        let enough = |(server, token): &(String, Value)| {
+            told.iter().filter(|(_, by, of)| by == server && of == token).count() >= wanted.count
+        };
+        frames = told.iter().map(|(index, _, _)| *index).collect();
+        tokens.iter().all(enough).then_some(())
+    });
+    match told.await {
+        Ok(()) => Ok(Seen::Progress { frames }),
+        Err(_) => {
+            let detail = format!("{} notifications came in time", frames.len());
+            Err(acting.stopped(StopCause::AgentSilent, "progress of a call that waits", &detail))
+        }
+    }
+}
+
+/// The token that a line tells progress of.
+fn progress_token(line: &str) -> Option<Value> {
+    if !line.contains("notifications/progress") {
+        return None;
+    }
+    let message: Value = serde_json::from_str(line).ok()?;
+    let is_progress = message.get("method").and_then(Value::as_str) == Some("notifications/progress");
+    message.pointer("/params/progressToken").filter(|_| is_progress).cloned()
 }
 
 /// Waits until each exchange is answered, or can't be any more.

@@ -1,7 +1,7 @@
 //! The made-up clinic as a process of one world: a second witness of what was saved, besides the stand-in's own journal.
 
 use std::io::{self, BufRead, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
@@ -16,8 +16,7 @@ pub struct Clinic {
 impl Clinic {
     /// Starts the program beside this one, and waits for the line that says where it listens.
     pub fn start(journal: &Path) -> io::Result<Self> {
-        let program = std::env::current_exe()?.with_file_name(format!("mockmed{}", std::env::consts::EXE_SUFFIX));
-        let mut process = Command::new(program)
+        let mut process = Command::new(program()?)
             .args(["serve", "--port", "0", "--while-stdin-open", "--journal"])
             .arg(journal)
             .stdin(Stdio::piped())
@@ -33,6 +32,11 @@ impl Clinic {
         let clinic = Self { process, url };
         if clinic.url.is_empty() { Err(io::Error::other("mockmed didn't say where it listens")) } else { Ok(clinic) }
     }
+}
+
+/// The program beside this one.
+pub fn program() -> io::Result<PathBuf> {
+    Ok(std::env::current_exe()?.with_file_name(format!("mockmed{}", std::env::consts::EXE_SUFFIX)))
 }
 
 impl Drop for Clinic {

@@ -4,8 +4,7 @@ use serde_json::{Map, Value, json};
 
 /// The arguments, with one to three things about them changed; now and then none.
 pub fn changed(good: &Map<String, Value>, seed: u64, number: u32) -> Map<String, Value> {
-    let mut dice =
-        Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ u64::from(number).wrapping_mul(0xd134_2543_de82_ef95));
+    let mut dice = Dice::of(seed, u64::from(number));
     let mut arguments = good.clone();
     for _ in 0..dice.below(4) {
         change(&mut arguments, &mut dice);
@@ -14,10 +13,15 @@ pub fn changed(good: &Map<String, Value>, seed: u64, number: u32) -> Map<String,
 }
 
 /// xorshift with a mixing step: small, and the same on every machine.
-struct Dice(u64);
+#[derive(Debug, Clone)]
+pub struct Dice(u64);
 
 impl Dice {
-    fn next(&mut self) -> u64 {
+    pub fn of(seed: u64, number: u64) -> Self {
+        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ number.wrapping_mul(0xd134_2543_de82_ef95))
+    }
+
+    pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -25,17 +29,17 @@ impl Dice {
         mixed ^ (mixed >> 31)
     }
 
-    fn below(&mut self, bound: usize) -> usize {
+    pub fn below(&mut self, bound: usize) -> usize {
         let bound = u64::try_from(bound.max(1)).unwrap_or(1);
         usize::try_from(self.next() % bound).unwrap_or_default()
     }
 
-    fn one_of<'t, T>(&mut self, things: &'t [T]) -> Option<&'t T> {
+    pub fn one_of<'t, T>(&mut self, things: &'t [T]) -> Option<&'t T> {
         things.get(self.below(things.len()))
     }
 }
 
-const FOREIGN: &[&str] = &[
+pub const FOREIGN: &[&str] = &[
     "action",
     "operator",
     "decided_by",
@@ -79,7 +83,7 @@ fn change(arguments: &mut Map<String, Value>, dice: &mut Dice) {
     }
 }
 
-fn odd(dice: &mut Dice) -> Value {
+pub fn odd(dice: &mut Dice) -> Value {
     let values = [
         Value::Null,
         json!(true),

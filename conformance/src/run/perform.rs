@@ -92,7 +92,8 @@ async fn collect(world: &World<'_>, evidence: &mut Evidence) {
     (evidence.frames, evidence.exchanges, evidence.journal) = world.transcript.take();
     evidence.steps = world.steps.take();
     evidence.ledger = SeenLedger::read(&world.folders.store().join("ledger.sqlite"));
-    evidence.canaries = world.variables.borrow().canaries().clone();
+    evidence.canaries = world.variables.borrow().marks.handed_out().clone();
+    evidence.printed = world.printed.take();
 }
 
 /// Waits for a server whose stdin was closed.
@@ -197,6 +198,7 @@ fn blank(scenario: &Scenario) -> Evidence {
         ledger: SeenLedger::Absent,
         leftovers: Vec::new(),
         canaries: Default::default(),
+        printed: Default::default(),
         stopped: None,
         seconds: 0.0,
     }

@@ -8,13 +8,15 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
+use crate::leak::Marks;
+
 /// The names that a scenario's strings may use, and their values.
 #[derive(Debug, Clone)]
 pub struct Variables {
-    /// Random, different for each world: makes canaries and request ids unique.
+    /// Random, different for each world: makes request ids unique.
     salt: String,
     values: BTreeMap<String, Value>,
-    canaries: BTreeMap<String, String>,
+    pub marks: Marks,
     folders: Folders,
 }
 
@@ -46,9 +48,9 @@ impl Folders {
 }
 
 impl Variables {
-    pub fn new(folders: Folders) -> Self {
+    pub fn new(folders: Folders, marks: Marks) -> Self {
         let salt = uuid::Uuid::new_v4().simple().to_string()[..12].to_owned();
-        Self { salt, values: BTreeMap::new(), canaries: BTreeMap::new(), folders }
+        Self { salt, values: BTreeMap::new(), marks, folders }
     }
 
     pub fn folders(&self) -> &Folders {
@@ -61,11 +63,6 @@ impl Variables {
 
     pub fn unset(&mut self, name: &str) {
         self.values.remove(name);
-    }
-
-    /// Every canary that was handed out, by name.
-    pub fn canaries(&self) -> &BTreeMap<String, String> {
-        &self.canaries
     }
 
     /// A typed value of the scenario, with every variable filled in.
@@ -155,7 +152,7 @@ impl Variables {
             ("key", None) => path(&store.join("fingerprint.key")),
             ("rid", None) => Some(format!("req-{}", self.salt).into()),
             ("rid", Some(which)) if plain(which) => Some(format!("req-{which}-{}", self.salt).into()),
-            ("canary", Some(which)) if plain(which) => Some(self.canary(which).into()),
+            ("canary", Some(which)) if plain(which) => Some(self.marks.canary(which).into()),
             ("record", Some(run)) => path(&store.join("runs").join(format!("{}.json", self.own_text(run)?))),
             ("rundir", Some(run)) => path(&folders.runs.join(self.own_text(run)?)),
             ("attention", Some(run)) => Some(hex(&Sha256::digest(self.own_text(run)?.as_bytes()))[..24].into()),
@@ -175,11 +172,6 @@ impl Variables {
     fn digest(&mut self, name: &str) -> Option<String> {
         let text = as_text(&self.lookup(name)?);
         Some(hex(&Sha256::digest(text.as_bytes())))
-    }
-
-    fn canary(&mut self, name: &str) -> String {
-        let value = format!("Cnry{}{}", name.replace(['-', '_'], ""), self.salt);
-        self.canaries.entry(name.to_owned()).or_insert(value).clone()
     }
 }
 
@@ -234,7 +226,7 @@ pub(crate) mod tests {
     }
 
     fn variables() -> Variables {
-        let mut variables = Variables::new(some_folders(Path::new("/w")));
+        let mut variables = Variables::new(some_folders(Path::new("/w")), Marks::random());
         variables.set("run", json!("run-1"));
         variables.set("seconds", json!(3));
         variables.set("workflow:no-card", json!("workflow_ab"));
@@ -269,7 +261,7 @@ pub(crate) mod tests {
         let canary = one.text("$canary:note").unwrap();
         assert_eq!(one.text("$canary:note").unwrap(), canary);
         assert_ne!(other.text("$canary:note").unwrap(), canary);
-        assert_eq!(one.canaries()["note"], canary);
+        assert_eq!(one.marks.handed_out()["note"], canary);
     }
 
     #[test]

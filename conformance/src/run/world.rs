@@ -1,7 +1,7 @@
 //! One scenario's temporary folder, its processes and its record.
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -19,9 +19,10 @@ use super::variables::{Folders, VariableError, Variables};
 use super::{bundle, older, process};
 use crate::evidence::Step;
 use crate::evidence::files::SeenFile;
+use crate::leak::{Marks, marks};
 use crate::scenario::Scenario;
 use crate::scenario::files::PlantedFile;
-use crate::scenario::model::{Era, Mode, RunsFolder, ServerPlan};
+use crate::scenario::model::{Bundle, Era, Mode, RunsFolder, ServerPlan};
 use crate::wire::client::{Client, Identity, MODERN};
 use crate::wire::server::{Launch, Server};
 use crate::wire::tail::{Tail, follow};
@@ -38,6 +39,8 @@ pub struct World<'a> {
     /// Exchanges of calls that weren't waited for, by their name.
     pub background: RefCell<BTreeMap<String, (Vec<usize>, crate::scenario::action::Wanted)>>,
     pub planted: RefCell<Vec<SeenFile>>,
+    /// The canaries that Flow was told to say.
+    pub printed: RefCell<BTreeSet<String>>,
     pub forms: Forms,
     pub folders: Folders,
     /// No process of this world lives any more: nothing is left to end when it is dropped.
@@ -62,7 +65,8 @@ pub enum WorldError {
 
 impl<'a> World<'a> {
     pub fn create(scenario: &'a Scenario, subject: &'a Subject) -> Result<Self, WorldError> {
-        let folder = tempfile::Builder::new().prefix("conformance-").tempdir()?;
+        let marks = Marks::random();
+        let folder = tempfile::Builder::new().prefix(&format!("conformance-{}-", marks.path())).tempdir()?;
         let folders = folders_of(&folder.path().canonicalize()?, scenario.world.runs);
         for path in [&folders.home, &folders.bundles, &folders.tmp, &folders.control] {
             fs::create_dir_all(path)?;
@@ -78,13 +82,14 @@ impl<'a> World<'a> {
         let world = Self {
             scenario,
             subject,
-            variables: RefCell::new(Variables::new(folders.clone())),
+            variables: RefCell::new(Variables::new(folders.clone(), marks)),
             client: Client::new(transcript.clone(), limit),
             transcript,
             servers: RefCell::default(),
             steps: RefCell::default(),
             background: RefCell::default(),
             planted: RefCell::default(),
+            printed: RefCell::default(),
             forms: Forms::default(),
             folders,
             swept: Cell::new(false),
@@ -115,6 +120,7 @@ impl<'a> World<'a> {
         let modern = plan.era == Some(Era::Modern);
         let identity = Identity {
             modern,
+            name: self.variables.borrow_mut().marks.canary(marks::CLIENT),
             protocol: plan.protocol.clone().unwrap_or_else(|| if modern { MODERN } else { "2025-11-25" }.into()),
             capabilities: plan.capabilities.clone().unwrap_or_default(),
             forms: plan.forms.clone(),
@@ -140,6 +146,7 @@ impl<'a> World<'a> {
     /// What every child of this world gets, and nothing else.
     pub fn environment(&self, more: Option<&BTreeMap<String, String>>) -> Vec<(String, String)> {
         let folders = &self.folders;
+        let secret = self.variables.borrow_mut().marks.canary(marks::ENVIRONMENT);
         let text = |path: &Path| path.display().to_string();
         let mut env = BTreeMap::from([
             ("HOME".to_owned(), text(&folders.home)),
@@ -150,6 +157,7 @@ impl<'a> World<'a> {
             ("USER".into(), "judge".into()),
             ("LOGNAME".into(), "judge".into()),
             ("SHELL".into(), "/bin/sh".into()),
+            ("CLINIC_PORTAL_PASSWORD".into(), secret),
             ("FLOW_FAKE_SCRIPT".into(), text(&folders.script)),
             ("FLOW_FAKE_JOURNAL".into(), text(&folders.journal)),
             ("FLOW_FAKE_CONTROL".into(), text(&folders.control)),
@@ -203,15 +211,19 @@ impl<'a> World<'a> {
             let mut variables = self.variables.borrow_mut();
             variables.set("agent", Value::from(self.subject.agent_as_text()));
             variables.set("flow", Value::from(self.subject.flow_as_text()));
+            variables.set("mockmed", Value::from(super::clinic::program()?.display().to_string()));
             for written in world.bundles() {
-                let wanted = variables.resolve(&written)?;
+                let mut wanted: Bundle = variables.resolve(&written)?;
+                fill_with_canaries(&mut wanted, &mut variables.marks);
                 let written = bundle::write(&self.folders.bundles, &wanted)?;
                 if let Some(id) = written.public_id {
                     variables.set(&format!("workflow:{}", written.dir), id.into());
                 }
             }
             let script = variables.resolve(&self.scenario.flow)?;
-            fs::write(&self.folders.script, serde_json::to_vec(&script).map_err(io::Error::other)?)?;
+            let script = serde_json::to_string(&script).map_err(io::Error::other)?;
+            self.printed.borrow_mut().extend(variables.marks.named_in(&script));
+            fs::write(&self.folders.script, script)?;
             for written in &world.older {
                 let wanted = variables.resolve(written)?;
                 older::write(&self.folders, &wanted)?;
@@ -234,6 +246,19 @@ impl Drop for World<'_> {
         if !self.swept.get() {
             process::kill_all(&self.folders.home);
         }
+    }
+}
+
+/// What a scenario leaves open of a bundle is something that must not leave it.
+fn fill_with_canaries(bundle: &mut Bundle, marks: &mut Marks) {
+    if bundle.params.is_none() {
+        let recorded = marks.canary(marks::RECORDED);
+        bundle.params = Some(serde_json::Map::from_iter([("note".to_owned(), Value::from(recorded))]));
+    }
+    if bundle.steps.is_none() {
+        let intent = marks.canary(marks::INTENT);
+        bundle.steps =
+            Some(vec![serde_json::json!({"id": "step_000", "intent": intent, "action": "key", "key": "Tab"})]);
     }
 }
 

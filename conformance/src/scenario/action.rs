@@ -20,6 +20,9 @@ pub enum Action {
     Notify(Notify),
     Tools(Tools),
     Send(Send),
+    Progress(Progress),
+    Storm(Storm),
+    Reading(Reading),
     Start(Box<Start>),
     Close(Close),
     Signal(Kill),
@@ -42,8 +45,9 @@ impl<'de> Deserialize<'de> for Action {
 
 /// Every verb, in the order of `scenarios/README.md`. `flow` comes after the words that other verbs use as a plain key.
 const VERBS: &[&str] = &[
-    "call", "request", "join", "pending", "cancel", "asked", "answer", "notify", "tools", "send", "hex", "start",
-    "close", "signal", "gone", "alive", "cli", "await", "release", "flow", "saved", "edit", "file",
+    "call", "request", "join", "pending", "cancel", "asked", "answer", "notify", "tools", "send", "hex", "progress",
+    "storm", "reading", "start", "close", "signal", "gone", "alive", "cli", "await", "release", "flow", "saved",
+    "edit", "file",
 ];
 
 impl Action {
@@ -67,6 +71,9 @@ impl Action {
             "notify" => typed(verb, value).map(Self::Notify),
             "tools" => typed(verb, value).map(Self::Tools),
             "send" | "hex" => typed(verb, value).map(Self::Send),
+            "progress" => typed(verb, value).map(Self::Progress),
+            "storm" => typed(verb, value).map(Self::Storm),
+            "reading" => typed(verb, value).map(Self::Reading),
             "start" => typed(verb, value).map(Self::Start),
             "close" => typed(verb, value).map(Self::Close),
             "signal" => typed(verb, value).map(Self::Signal),
@@ -103,6 +110,9 @@ impl Action {
             Self::Notify(notify) => format!("notify {}", notify.notify),
             Self::Tools(_) => "list the tools".into(),
             Self::Send(_) => "send raw bytes".into(),
+            Self::Progress(progress) => format!("{} is told of progress", progress.progress),
+            Self::Reading(reading) => format!("the client's reading {}", reading.reading),
+            Self::Storm(storm) => format!("a storm of {} frames, seed {}", storm.storm, storm.seed),
             Self::Start(start) => format!("start server {}", start.start),
             Self::Close(close) => format!("close {} of the server", close.close),
             Self::Signal(kill) => format!("signal {:?} to {}", kill.signal, kill.to).to_lowercase(),
@@ -130,6 +140,9 @@ impl Action {
             Self::Notify(x) => &x.note,
             Self::Tools(x) => &x.note,
             Self::Send(x) => &x.note,
+            Self::Progress(x) => &x.note,
+            Self::Storm(x) => &x.note,
+            Self::Reading(x) => &x.note,
             Self::Start(x) => &x.note,
             Self::Close(x) => &x.note,
             Self::Signal(x) => &x.note,

@@ -251,6 +251,10 @@ pub struct After {
     pub stderr: Option<Matcher>,
     pub unanswered: Option<usize>,
     pub still_running: bool,
+    /// At least so many canaries were handed out.
+    pub canaries: Option<usize>,
+    /// Canaries that an answer is meant to hold, and must: an operator asked for it.
+    pub told: Vec<String>,
 }
 
 impl World {

@@ -166,6 +166,55 @@ pub struct Send {
     pub note: Option<String>,
 }
 
+/// Waits until each call of a name has had so many progress notifications.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Progress {
+    pub progress: String,
+    #[serde(default = "one")]
+    pub count: usize,
+    pub note: Option<String>,
+}
+
+/// So many frames that nobody should send.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Storm {
+    pub storm: u64,
+    pub seed: u64,
+    #[serde(default)]
+    pub of: StormKind,
+    pub server: Option<String>,
+    pub note: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StormKind {
+    #[default]
+    Everything,
+    /// Good requests that ask for nothing.
+    Pings,
+    /// Good requests with long answers, which aren't read until no more requests are taken.
+    Unread,
+}
+
+/// The client stops reading what the server says, or goes on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reading {
+    pub reading: ReadingWord,
+    pub server: Option<String>,
+    pub note: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReadingWord {
+    Stops,
+    GoesOn,
+}
+
 /// Fills `{pad}` in the line until the line has `to` bytes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -373,6 +422,15 @@ impl std::fmt::Display for ProcessName {
             Self::Bridge => f.write_str("bridge"),
             Self::Grandchild(name) => write!(f, "grandchild:{name}"),
         }
+    }
+}
+
+impl std::fmt::Display for ReadingWord {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Stops => "stops",
+            Self::GoesOn => "goes on",
+        })
     }
 }
 

@@ -24,6 +24,8 @@ pub struct Client {
 #[derive(Debug, Clone)]
 pub struct Identity {
     pub modern: bool,
+    /// What it calls itself.
+    pub name: String,
     pub protocol: String,
     pub capabilities: Map<String, Value>,
     pub forms: Option<FormReply>,
@@ -104,7 +106,7 @@ impl Client {
             let hello = json!({
                 "protocolVersion": identity.protocol,
                 "capabilities": identity.capabilities,
-                "clientInfo": {"name": "conformance", "version": env!("CARGO_PKG_VERSION")},
+                "clientInfo": {"name": identity.name, "version": env!("CARGO_PKG_VERSION")},
             });
             self.ask(server, identity, "initialize", Some(hello)).await?;
             let (_, written) = self.notify(server, "notifications/initialized", None).await;
@@ -161,7 +163,7 @@ fn with_meta(params: Option<Value>, identity: &Identity, method: &str) -> Option
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": identity.protocol,
         "io.modelcontextprotocol/clientCapabilities": identity.capabilities,
-        "io.modelcontextprotocol/clientInfo": {"name": "conformance", "version": env!("CARGO_PKG_VERSION")},
+        "io.modelcontextprotocol/clientInfo": {"name": identity.name, "version": env!("CARGO_PKG_VERSION")},
     });
     if let Some(object) = params.as_object_mut() {
         let given = object.entry("_meta").or_insert_with(|| json!({}));

@@ -13,6 +13,7 @@ use rustix::process::umask;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
 use tokio::process::{Child, Command};
+use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
@@ -57,6 +58,9 @@ pub struct Server {
 struct State {
     exit: Cell<Option<Exit>>,
     stdout_ended: Cell<bool>,
+    /// The client doesn't read; a reading that is under way may still end.
+    held: Cell<bool>,
+    go_on: Notify,
     stderr: RefCell<(Vec<u8>, usize)>,
 }
 
@@ -184,6 +188,12 @@ impl Server {
         self.state.stdout_ended.set(true);
     }
 
+    /// Stops reading its stdout, or goes on with it.
+    pub fn hold_reading(&self, held: bool) {
+        self.state.held.set(held);
+        self.state.go_on.notify_waiters();
+    }
+
     pub fn close_stderr(&self) {
         if let Some(task) = self.stderr_task.borrow_mut().take() {
             task.abort();
@@ -261,6 +271,9 @@ async fn read_lines(name: String, stdout: Reader, state: Rc<State>, transcript: 
     let mut line = Vec::new();
     loop {
         line.clear();
+        while state.held.get() {
+            state.go_on.notified().await;
+        }
         match reader.read_until(b'\n', &mut line).await {
             Ok(0) | Err(_) => break,
             Ok(_) => {

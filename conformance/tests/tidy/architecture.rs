@@ -10,7 +10,13 @@ const FROM: &str = "<!-- files -->";
 const RENEW: &str = "RENEW_MAP";
 
 /// Files that can't say in a first line what they are for.
-const NAMED: [(&str, &str); 22] = [
+const NAMED: [(&str, &str); 28] = [
+    (".ci/pack", "packs the programs of one target, each archive with its sum"),
+    (".ci/bundle", "makes the MCP bundles of a release, and the registry's entry with their sums"),
+    (".github/workflows/release.yml", "builds, sums and attests a release"),
+    ("book.toml", "the documentation as a site"),
+    ("deny.toml", "what cargo-deny holds the dependencies to"),
+    ("mcpb/manifest.json", "an MCP bundle: its start line, and what its user chooses"),
     ("flow-fake/src/cli/help.txt", "what `flow-fake --help` says"),
     ("mockmed/src/store/schema.sql", "the tables of the clinic's store"),
     (".ci/run", "what a change has to pass"),
@@ -36,7 +42,9 @@ const NAMED: [(&str, &str); 22] = [
 ];
 
 /// Folders of data, each named by one line instead of file by file.
-const FOLDERS: [(&str, &str); 5] = [
+const FOLDERS: [(&str, &str); 7] = [
+    ("schemas/published/", "schemas that others published, and where they came from"),
+    ("docs/examples/", "workflows to try the server on"),
     ("mockmed/pages/", "the clinic's pages, scripts, styles and pictures"),
     ("scenarios/requirements/", "the requirement catalogue, a file for each part of the design"),
     ("scenarios/", "scenarios as TOML, a folder for each area"),
@@ -75,6 +83,9 @@ fn list() -> String {
 fn described(name: &str) -> (String, String) {
     if let Some((_, line)) = NAMED.iter().find(|(named, _)| *named == name) {
         return (name.to_owned(), (*line).to_owned());
+    }
+    if name.ends_with("/LICENSE") {
+        return (name.to_owned(), "MIT, for the package".to_owned());
     }
     if let Some((folder, line)) = FOLDERS.iter().find(|(folder, _)| name.starts_with(folder)) {
         return ((*folder).to_owned(), (*line).to_owned());

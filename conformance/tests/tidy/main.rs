@@ -5,3 +5,6 @@
 mod architecture;
 mod dependencies;
 mod files;
+mod licences;
+mod packages;
+mod pages;

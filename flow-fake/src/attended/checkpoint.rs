@@ -14,14 +14,18 @@ pub fn write(run_dir: &Path, subject: &Subject, report: &Value, first: usize, di
     std::fs::create_dir_all(&folder)?;
     let results = report["results"].as_array().map_or(&[][..], Vec::as_slice);
     for (index, result) in results.iter().enumerate().skip(first).filter(|(_, result)| result["ok"] == true) {
-        let name = format!("step_{index:04}_{}.json", result["step_id"].as_str().unwrap_or_default());
         let decided = (index == first).then_some(digest);
-        files::replace_json(&folder.join(name), &checkpoint(subject, result, index, decided), files::PRIVATE)?;
+        files::replace_json(&folder.join(name(result, index)), &of(subject, result, index, decided), files::PRIVATE)?;
     }
     Ok(())
 }
 
-fn checkpoint(subject: &Subject, result: &Value, index: usize, decided: Option<&str>) -> Value {
+pub fn name(result: &Value, index: usize) -> String {
+    format!("step_{index:04}_{}.json", result["step_id"].as_str().unwrap_or_default())
+}
+
+/// The checkpoint of one verified step; `decided` is the capability under which a person did it.
+pub fn of(subject: &Subject, result: &Value, index: usize, decided: Option<&str>) -> Value {
     json!({
         "schema_version": 2,
         "run_id": subject.run_id,

@@ -4,7 +4,7 @@ mod act;
 mod book;
 mod chain;
 mod check;
-mod checkpoint;
+pub mod checkpoint;
 mod continuation;
 mod lease;
 mod request;

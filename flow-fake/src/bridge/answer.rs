@@ -8,6 +8,7 @@ use super::bundle;
 use super::serve::Bridge;
 use crate::attended::{self, NotDone, Order, Request, Stage};
 use crate::attention;
+use crate::drive;
 use crate::journal::Journal;
 use crate::script::BridgeSpec;
 
@@ -23,6 +24,7 @@ pub fn answer(bridge: &Bridge, spec: &BridgeSpec, op: &str, request: &Value) -> 
         "attention.get" => get(request),
         "attention.for_run" => for_run(request),
         "attended.act" => return act(bridge, spec, request),
+        "sandbox.prepare" => prepare(request),
         "close" => Some(json!({"ok": true})),
         _ => Some(json!({"ok": false, "kind": "unknown_op"})),
     };
@@ -31,7 +33,34 @@ pub fn answer(bridge: &Bridge, spec: &BridgeSpec, op: &str, request: &Value) -> 
 
 fn hello(bridge: &Bridge, spec: &BridgeSpec) -> Value {
     let version = crate::FLOW_VERSION.trim_start_matches("openadapt-flow ");
-    json!({"ok": true, "flow_version": version, "attended": spec.attended, "live": bridge.is_live(spec)})
+    let mut body = json!({
+        "ok": true,
+        "flow_version": version,
+        "attended": spec.attended,
+        "live": bridge.is_live(spec),
+        "stand_in": true,
+        "sandbox": true,
+    });
+    if let Err(missing) = drive::find() {
+        body["sandbox"] = json!(false);
+        body["sandbox_reason"] = json!(missing.word());
+    }
+    body
+}
+
+/// A bundle that can be run, and the words that run it; else why not, in one closed word.
+fn prepare(request: &Value) -> Option<Value> {
+    let (folder, url) = (request["folder"].as_str()?, request["url"].as_str()?);
+    drive::Site::of(url)?;
+    Some(match drive::prepare(Path::new(folder), url, request["headed"] == true) {
+        Ok(prepared) => json!({
+            "ok": true,
+            "engine": "driven",
+            "bundle": prepared.bundle,
+            "command": prepared.command,
+        }),
+        Err(not_prepared) => json!({"ok": false, "kind": "failed", "sandbox_reason": not_prepared.word()}),
+    })
 }
 
 fn get(request: &Value) -> Option<Value> {

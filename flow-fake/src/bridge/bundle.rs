@@ -4,13 +4,12 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::files;
-use crate::launch::Bundle;
+use crate::launch::{Bundle, is_encrypted, workflow_text};
 
 /// `None` when Flow wouldn't load it.
 pub fn describe(folder: &Path) -> Option<Value> {
     let bundle = Bundle::load(folder).ok()?;
-    let workflow = files::read_json(&folder.join("workflow.json")).unwrap_or_default();
+    let workflow: Value = serde_json::from_slice(&workflow_text(folder).ok()?).unwrap_or_default();
     let or_empty = |value: &Value| if value.is_object() { value.clone() } else { json!({}) };
     Some(json!({
         "name": bundle.name,
@@ -18,7 +17,7 @@ pub fn describe(folder: &Path) -> Option<Value> {
         "param_specs": or_empty(&workflow["param_specs"]),
         "step_count": bundle.steps,
         "schema_version": workflow["schema_version"].as_u64().unwrap_or(2),
-        "encrypted": folder.join("workflow.json.enc").exists(),
+        "encrypted": is_encrypted(folder),
         "content_digest": bundle.content_digest,
         "changes_records": workflow["steps"].as_array().is_none_or(|steps| steps.iter().any(changes_records)),
     }))

@@ -21,7 +21,9 @@ pub const HARNESS_FAULT: u8 = 64;
 
 /// Runs one command line (without the program's name).
 pub fn main(args: impl Iterator<Item = OsString>) -> ExitCode {
-    let args: Vec<String> = args.map(|arg| arg.to_string_lossy().into_owned()).collect();
+    let args: Vec<OsString> = args.collect();
+    crate::drive::with_driver_named(&args);
+    let args: Vec<String> = args.into_iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
     ExitCode::from(dispatch(&args))
 }
 

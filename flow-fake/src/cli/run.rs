@@ -52,7 +52,9 @@ fn play(settings: &Settings, args: &[String]) -> Result<Ending, ScriptError> {
         bundle.subject(profile, parsed.value("--policy").unwrap_or("clinical-write"), parsed.value("--url"), params);
     let played = script.and_then(|play| {
         let dry_run = parsed.has("--dry-run") || parsed.has("--explain");
-        Player::new(&mut journal, settings.control.clone(), bundle, subject, run_dir, dry_run).play(&play.steps)
+        Player::new(&mut journal, settings.control.clone(), bundle, subject, run_dir, dry_run)
+            .headed(parsed.has("--headed"))
+            .play(&play.steps)
     });
     if let Err(error) = &played {
         let _ = journal.write("bad_script", json!({"problem": error.to_string(), "hint": error.hint()}));

@@ -4,6 +4,7 @@ mod approval;
 mod child;
 mod clinic;
 mod control;
+mod driven;
 mod gate;
 mod kill;
 mod noise;

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::child::{self, Parent};
-use super::{Ending, approval, clinic, control, gate, kill, noise, traceback_text};
+use super::{Ending, approval, clinic, control, driven, gate, kill, noise, traceback_text};
 use crate::cli::usage_error;
 use crate::journal::Journal;
 use crate::launch::Bundle;
 use crate::output::{self, Pipe};
 use crate::pause::{self, Moment};
-use crate::report::{self, Subject};
+use crate::report::{self, Prepared, Shape, Subject};
 use crate::script::{Effect, Gate, Hang, PauseSpec, ReportSpec, ScriptError, Step, Target};
 use crate::{clock, files, rundir};
 
@@ -19,11 +19,13 @@ pub struct Player<'a> {
     journal: &'a mut Journal,
     control: Option<PathBuf>,
     bundle: Bundle,
-    subject: Subject,
-    run_dir: PathBuf,
+    pub(super) subject: Subject,
+    pub(super) run_dir: PathBuf,
     dry_run: bool,
+    /// A browser is to be seen.
+    pub(super) headed: bool,
     /// The last report that was written whole.
-    report: Option<Value>,
+    pub(super) report: Option<Value>,
 }
 
 /// Whether the play goes on after a step.
@@ -38,7 +40,12 @@ impl<'a> Player<'a> {
         run_dir: PathBuf,
         dry_run: bool,
     ) -> Self {
-        Self { journal, control, bundle, subject, run_dir, dry_run, report: None }
+        Self { journal, control, bundle, subject, run_dir, dry_run, headed: false, report: None }
+    }
+
+    pub fn headed(mut self, headed: bool) -> Self {
+        self.headed = headed;
+        self
     }
 
     /// Plays to the end; without a step that ends it, the code is the one that the real program gives for the last report.
@@ -62,8 +69,9 @@ impl<'a> Player<'a> {
     /// Plays one step; an ending when the process is to end with it.
     pub fn step(&mut self, step: &Step) -> Flow {
         match step {
-            Step::RunDir => return self.create_run_dir(true),
-            Step::PlainRunDir => return self.create_run_dir(false),
+            Step::RunDir => return self.create_run_dir(true, report::identity_steps(self.subject.profile)),
+            Step::PlainRunDir => return self.create_run_dir(false, Value::Null),
+            Step::Drive(spec) => return driven::drive(self, spec),
             Step::Gate(gate) => return self.gate(gate),
             Step::Refuse(reason) => {
                 self.note("gate", json!({"decision": "refuse", "reason": reason}))?;
@@ -108,11 +116,11 @@ impl<'a> Player<'a> {
         Ok(None)
     }
 
-    fn create_run_dir(&mut self, durable: bool) -> Flow {
+    pub(super) fn create_run_dir(&mut self, durable: bool, identity_steps: Value) -> Flow {
         if rundir::is_claimed(&self.run_dir) {
             return Ok(Some(traceback("RuntimeError: this folder already contains a durable run")));
         }
-        rundir::create(&self.run_dir, &self.bundle.path, &self.subject, durable)
+        rundir::create(&self.run_dir, &self.bundle.path, &self.subject, identity_steps, durable)
             .map_err(|source| ScriptError::Io { name: "run_dir", source })?;
         self.note("run_dir", json!({"run_id": self.subject.run_id, "durable": durable}))?;
         Ok(None)
@@ -133,12 +141,22 @@ impl<'a> Player<'a> {
 
     fn write_report(&mut self, spec: &ReportSpec, event: &'static str, subject: &Subject) -> Result<(), ScriptError> {
         let prepared = report::prepare(spec, subject, clock::now())?;
+        self.put_report(prepared, spec.shape, event, subject)
+    }
+
+    pub(super) fn put_report(
+        &mut self,
+        prepared: Prepared,
+        shape: Option<Shape>,
+        event: &'static str,
+        subject: &Subject,
+    ) -> Result<(), ScriptError> {
         report::place(&self.run_dir, &prepared).map_err(|source| ScriptError::Io { name: event, source })?;
         let stale = event == "stale_report";
         self.note(
             "report",
             json!({
-                "shape": spec.shape,
+                "shape": shape,
                 "stale": stale,
                 "bytes": prepared.bytes.len(),
                 "sha256": crate::canonical::sha256_hex(&prepared.bytes),
@@ -163,7 +181,7 @@ impl<'a> Player<'a> {
         self.note("pause", json!({"category": spec.category, "status": spec.status.name()}))
     }
 
-    fn hold(&mut self, name: &str) -> Flow {
+    pub(super) fn hold(&mut self, name: &str) -> Flow {
         let control = control::needed(self.control.as_deref(), "hold")?.to_owned();
         self.note("held", json!({"name": name}))?;
         if !control::wait_for_release(&control, name) {
@@ -218,6 +236,7 @@ fn acts(step: &Step) -> bool {
         Step::RunDir
             | Step::PlainRunDir
             | Step::Effect(_)
+            | Step::Drive(_)
             | Step::Report(_)
             | Step::LateReport(_)
             | Step::Pause(_)

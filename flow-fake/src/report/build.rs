@@ -7,12 +7,16 @@ use crate::SCREEN_CANARY;
 
 /// Builds the report of `shape` about `subject`, under `profile` (which the shape must allow).
 pub fn build(shape: Shape, subject: &Subject, profile: Option<Profile>) -> Value {
-    let facts = facts(shape);
+    assemble(shape, subject, profile, &facts(shape, profile))
+}
+
+/// The report of `shape` with these facts in it.
+pub fn assemble(shape: Shape, subject: &Subject, profile: Option<Profile>, facts: &Facts) -> Value {
     let parts = [
-        outcome(shape, subject, profile, &facts),
+        outcome(shape, subject, profile, facts),
         governance(subject, profile),
-        qualification(profile),
-        course(shape, subject, &facts),
+        qualification(facts),
+        course(shape, subject, facts),
     ];
     Value::Object(parts.into_iter().flat_map(object).collect())
 }
@@ -28,7 +32,7 @@ fn outcome(shape: Shape, subject: &Subject, profile: Option<Profile>, facts: &Fa
         "execution_outcome": shape.execution(),
         "production_eligible": verified,
         "execution_completed": profile.map(|_| completed),
-        "outcome_envelope": profile.map(|profile| envelope(shape, profile, completed, facts)),
+        "outcome_envelope": profile.map(|profile| envelope(shape, profile, completed, subject, facts)),
         "transaction_outcome": transaction,
         "transaction_billable": transaction.map(|_| verified),
         "transaction_platform_fault": transaction.map(|name| name == "FAILED_PLATFORM"),
@@ -63,7 +67,7 @@ fn governance(subject: &Subject, profile: Option<Profile>) -> Value {
 }
 
 /// Keys that only a qualification campaign fills, and the lists that stand behind them.
-fn qualification(profile: Option<Profile>) -> Value {
+fn qualification(facts: &Facts) -> Value {
     json!({
         "governed_qualification_project_id": null,
         "governed_qualification_project_revision": null,
@@ -88,7 +92,7 @@ fn qualification(profile: Option<Profile>) -> Value {
         "qualification_environment_observer_id": null,
         "qualification_environment_observer_contract_sha256": null,
         "governed_authorized_effect_contracts": {},
-        "required_identity_step_ids": identity_steps(profile),
+        "required_identity_step_ids": facts.identity_steps,
         "approved_unverified_effect_step_ids": [],
     })
 }
@@ -106,14 +110,14 @@ fn course(shape: Shape, subject: &Subject, facts: &Facts) -> Value {
         "program_exception_evidence": [],
         "attended_program_transition_evidence": [],
         "halt": halt(shape, &facts.results),
-        "rung_counts": {},
+        "rung_counts": facts.rungs,
         "heal_count": 0,
         "model_calls": 0,
         "external_network_calls": "observed",
         "est_model_cost_usd": 0.0,
-        "total_ms": 1234.5,
-        "identity_applicable_steps": 2,
-        "identity_armed_steps": 2,
+        "total_ms": facts.total_ms,
+        "identity_applicable_steps": facts.armed,
+        "identity_armed_steps": facts.armed,
         "identity_unarmed": [],
         "screenshots_may_leave_box": false,
     })
@@ -134,16 +138,25 @@ pub fn identity_steps(profile: Option<Profile>) -> Value {
     }
 }
 
-/// What differs between the shapes: results, journal, and the counts (required, passed) of a standard run.
-struct Facts {
-    results: Vec<Value>,
-    journal: Vec<Value>,
-    authorized: bool,
-    identity: (u8, u8),
-    effect: (u8, u8),
+/// What differs between reports of one shape: results, journal, and the counts (required, passed) of a standard run.
+#[derive(Debug)]
+pub struct Facts {
+    pub results: Vec<Value>,
+    pub journal: Vec<Value>,
+    pub authorized: bool,
+    pub identity: (usize, usize),
+    pub effect: (usize, usize),
+    /// The envelope's evidence of checked postconditions.
+    pub postconditions: Vec<Value>,
+    /// Ids of the steps whose identity had to verify.
+    pub identity_steps: Value,
+    /// How many steps of the workflow know their record.
+    pub armed: usize,
+    pub rungs: Value,
+    pub total_ms: f64,
 }
 
-fn facts(shape: Shape) -> Facts {
+fn facts(shape: Shape, profile: Option<Profile>) -> Facts {
     use results::{NAVIGATION, SAVE, done, journal_entry};
     let opened = || done(NAVIGATION, true);
     let (results, journal, identity, effect) = match shape {
@@ -163,38 +176,63 @@ fn facts(shape: Shape) -> Facts {
         Shape::NoProfileSuccess => (vec![done(NAVIGATION, false), done(SAVE, false)], vec![], (0, 0), (0, 0)),
         Shape::NoProfileHalt => (vec![done(NAVIGATION, false), results::plain_halt()], vec![], (0, 0), (0, 0)),
     };
-    Facts { results, journal, authorized: shape != Shape::RejectedPolicyAuthorization, identity, effect }
+    Facts {
+        results,
+        journal,
+        authorized: shape != Shape::RejectedPolicyAuthorization,
+        identity,
+        effect,
+        postconditions: Vec::new(),
+        identity_steps: identity_steps(profile),
+        armed: 2,
+        rungs: json!({}),
+        total_ms: 1234.5,
+    }
 }
 
-fn envelope(shape: Shape, profile: Profile, completed: bool, facts: &Facts) -> Value {
+fn envelope(shape: Shape, profile: Profile, completed: bool, subject: &Subject, facts: &Facts) -> Value {
     let governed = profile != Profile::Demo;
     let identity = if governed { facts.identity } else { (0, 0) };
     let authorized = governed && facts.authorized;
     let rolled_back = shape == Shape::RolledBack;
+    let passed = facts.postconditions.iter().filter(|item| item["verdict"] == "passed").count();
     let classes = [
         (authorized, "authorization"),
         (rolled_back, "compensation"),
         (facts.effect.1 > 0, "effect_tier_1"),
         (identity.1 > 0, "identity"),
+        (passed > 0, "postcondition"),
     ];
     let classes: Vec<&str> = classes.into_iter().filter_map(|(has, name)| has.then_some(name)).collect();
-    json!({
+    let mut head = json!({
         "version": "openadapt.execution-outcome/v1",
         "outcome": shape.execution(),
         "profile": profile,
         "production_eligible": shape == Shape::Verified,
         "execution_completed": completed,
-        "required_contracts": counts(u8::from(governed), identity.0, facts.effect.0),
-        "passed_contracts": counts(u8::from(authorized), identity.1, facts.effect.1),
+        "required_contracts": counts(governed, identity.0, facts.postconditions.len(), facts.effect.0),
+        "passed_contracts": counts(authorized, identity.1, passed, facts.effect.1),
+    });
+    if !facts.postconditions.is_empty() {
+        head["workflow_contract_sha256"] = json!(subject.contract_sha256);
+        head["postcondition_evidence"] = json!(facts.postconditions);
+    }
+    let tail = json!({
         "evidence_classes": classes,
         "model_calls": 0,
         "external_network_calls": "observed",
         "compensation_actions": u8::from(rolled_back),
-    })
+    });
+    Value::Object([head, tail].into_iter().flat_map(object).collect())
 }
 
-fn counts(authorization: u8, identity: u8, effect: u8) -> Value {
-    json!({"authorization": authorization, "identity": identity, "postcondition": 0, "effect": effect})
+fn counts(authorization: bool, identity: usize, postcondition: usize, effect: usize) -> Value {
+    json!({
+        "authorization": u8::from(authorization),
+        "identity": identity,
+        "postcondition": postcondition,
+        "effect": effect,
+    })
 }
 
 /// A live halt has a halt object; a finished, compensated or early refused run has none.

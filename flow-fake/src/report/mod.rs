@@ -3,11 +3,11 @@
 mod build;
 mod edit;
 mod place;
-mod results;
+pub mod results;
 mod shape;
 mod subject;
 
-pub use build::{build, identity_steps};
+pub use build::{Facts, assemble, build, identity_steps};
 pub use edit::{Prepared, prepare};
 pub use place::place;
 pub use shape::{Origin, Profile, ProfileChoice, Shape};

@@ -120,7 +120,7 @@ impl BridgeStep {
         match (name, argument) {
             ("decide", Some(argument)) => typed(argument).map(Self::Decide),
             ("refuse", Some(argument)) => typed(argument).map(Self::Refuse),
-            ("run_dir" | "gate" | "usage_error" | "system_exit" | "stale_report" | "late_report", _) => {
+            ("run_dir" | "drive" | "gate" | "usage_error" | "system_exit" | "stale_report" | "late_report", _) => {
                 Err("a bridge has no part in it".into())
             }
             (name, argument) => Step::parse(name, argument).map(Self::Play),

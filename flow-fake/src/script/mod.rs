@@ -10,7 +10,7 @@ pub use bridge::{BridgeSpec, BridgeStep, Crash, Fault, Garbage, GarbageKind};
 pub use error::ScriptError;
 pub use report::{Kind, LateReport, ReportSpec, Start};
 pub use step::{
-    Approval, Effect, Gate, Grandchild, Hang, Noise, NoiseKind, PauseSpec, STEP_NAMES, Signal, Step, Target,
+    Approval, Drive, Effect, Gate, Grandchild, Hang, Noise, NoiseKind, PauseSpec, STEP_NAMES, Signal, Step, Target,
 };
 
 use serde::Deserialize;

@@ -10,7 +10,7 @@ use crate::output::Pipe;
 use crate::report::Shape;
 
 /// Every step's name, as a script spells it.
-pub const STEP_NAMES: [&str; 21] = [
+pub const STEP_NAMES: [&str; 22] = [
     "run_dir",
     "gate",
     "refuse",
@@ -21,6 +21,7 @@ pub const STEP_NAMES: [&str; 21] = [
     "stderr",
     "noise",
     "effect",
+    "drive",
     "report",
     "stale_report",
     "late_report",
@@ -47,6 +48,7 @@ pub enum Step {
     Print(Pipe, String),
     Noise(Noise),
     Effect(Effect),
+    Drive(Drive),
     Report(Box<ReportSpec>),
     StaleReport(Shape),
     LateReport(Box<LateReport>),
@@ -66,6 +68,7 @@ impl Step {
         match (name, argument) {
             ("run_dir", None) => Ok(Self::RunDir),
             ("effect", None) => Ok(Self::Effect(Effect { label: "save".into(), to: None })),
+            ("drive", None) => Ok(Self::Drive(Drive::default())),
             (_, Some(argument)) => Self::with_argument(name, argument),
             (known, None) if STEP_NAMES.contains(&known) => Err("it needs an argument".into()),
             _ => Err("there is no such step".into()),
@@ -79,6 +82,7 @@ impl Step {
             "usage_error" => Self::UsageError(typed(argument)?),
             "system_exit" => Self::SystemExit(typed(argument)?),
             "traceback" => Self::Traceback(typed(argument)?),
+            "drive" => Self::Drive(drive(argument)?),
             "stdout" => Self::Print(Pipe::Stdout, typed(argument)?),
             "stderr" => Self::Print(Pipe::Stderr, typed(argument)?),
             "noise" => Self::Noise(noise(argument)?),
@@ -132,6 +136,19 @@ pub struct Effect {
     /// The clinic that the save goes to; without one it is a line in the journal only.
     #[serde(default)]
     pub to: Option<String>,
+}
+
+/// The recorded workflow in a real browser. Each key names a step of it.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Drive {
+    /// Held before this step, under its name.
+    pub hold_before: Option<String>,
+    /// Held when its action was done and nothing has been looked at.
+    pub hold_after: Option<String>,
+    /// The page answers nothing from before this step on.
+    pub freeze_before: Option<String>,
+    pub freeze_after: Option<String>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -201,6 +218,20 @@ pub enum Signal {
     Segv,
 }
 
+impl PauseSpec {
+    /// An open pause of this category, made now.
+    pub fn of(category: &str) -> Self {
+        Self {
+            category: category.into(),
+            status: Status::default(),
+            tamper: Tamper::default(),
+            age_s: 0.0,
+            capability_age_s: None,
+            guard_skips: false,
+        }
+    }
+}
+
 /// A name that is safe as the tail of a file name in the control folder.
 pub fn control_name(name: String) -> Result<String, String> {
     let safe = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
@@ -212,6 +243,16 @@ pub fn control_name(name: String) -> Result<String, String> {
 
 pub fn typed<T: DeserializeOwned>(argument: Value) -> Result<T, String> {
     serde_json::from_value(argument).map_err(|error| error.to_string())
+}
+
+fn drive(argument: Value) -> Result<Drive, String> {
+    let drive: Drive = typed(argument)?;
+    let named = [&drive.hold_before, &drive.hold_after, &drive.freeze_before, &drive.freeze_after];
+    let known = |name: &String| crate::drive::STEPS.iter().any(|step| step.id == name);
+    if !named.into_iter().flatten().all(known) {
+        return Err("it has no such step: they are step_000 to step_005".into());
+    }
+    Ok(drive)
 }
 
 fn gate(argument: Value) -> Result<Gate, String> {

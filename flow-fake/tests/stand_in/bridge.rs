@@ -9,8 +9,13 @@ use super::world::World;
 fn hello_names_the_version_and_whether_decisions_and_an_executor_are_ready() {
     let world = continuable();
     let hello = |bridge: &mut Bridge| bridge.ask(json!({"op": "hello"}));
-    let answer = json!({"ok": true, "flow_version": "1.35.1", "attended": true, "live": false});
-    assert_eq!(hello(&mut Bridge::start(&world)), answer);
+    let mut answer = hello(&mut Bridge::start(&world));
+    // What there is of a browser on this machine is another matter.
+    for key in ["sandbox", "sandbox_reason"] {
+        answer.as_object_mut().unwrap().remove(key);
+    }
+    let told = json!({"ok": true, "flow_version": "1.35.1", "attended": true, "live": false, "stand_in": true});
+    assert_eq!(answer, told);
     std::fs::write(world.path("deployment.yaml"), "backend: {}").unwrap();
     let mut with_deployment =
         Bridge::start_with(&world, &["--deployment", "deployment.yaml", "--url", "http://x", "--headed"]);
@@ -39,6 +44,30 @@ fn ids_are_echoed_and_what_is_no_known_request_is_answered_all_the_same() {
     }
     assert_eq!(bridge.line(), None);
     assert_eq!(bridge.end(), Some(0));
+}
+
+#[test]
+fn a_sandbox_without_a_driver_is_refused_by_a_closed_word_and_nothing_is_made() {
+    let world = continuable();
+    let mut bridge =
+        Bridge::start_in(&world, &[("PLAYWRIGHT_DRIVER_PATH", "nowhere"), ("OPENADAPT_CHROMIUM", "nowhere")]);
+    let word = if cfg!(feature = "drive") { "no_browser" } else { "not_built" };
+    let hello = bridge.ask(json!({"op": "hello"}));
+    assert_eq!((&hello["sandbox"], &hello["sandbox_reason"]), (&json!(false), &json!(word)));
+    let folder = world.path("sandbox");
+    let request = json!({"op": "sandbox.prepare", "folder": folder, "url": "http://127.0.0.1:1/", "headed": false});
+    assert_eq!(bridge.ask(request), json!({"ok": false, "kind": "failed", "sandbox_reason": word}));
+    assert!(!folder.exists());
+}
+
+#[test]
+fn a_sandbox_is_prepared_for_an_app_on_this_computer_only() {
+    let world = continuable();
+    let mut bridge = Bridge::start(&world);
+    for url in ["http://192.0.2.1:80/", "https://127.0.0.1:1/", "nonsense"] {
+        let request = json!({"op": "sandbox.prepare", "folder": world.path("sandbox"), "url": url, "headed": false});
+        assert_eq!(bridge.ask(request), json!({"ok": false, "kind": "failed"}), "{url}");
+    }
 }
 
 #[test]

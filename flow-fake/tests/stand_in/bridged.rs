@@ -1,7 +1,7 @@
 //! A bridge process of a world, and paused runs for it.
 
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use flow_fake::attended::capability_digest;
 use schemas::Schema;
@@ -22,7 +22,17 @@ impl Bridge {
     }
 
     pub fn start_with(world: &World, flags: &[&str]) -> Self {
-        let mut command = world.command(&[&["bridge"], flags].concat());
+        Self::spawn(world, world.command(&[&["bridge"], flags].concat()))
+    }
+
+    /// With these variables in its environment, too.
+    pub fn start_in(world: &World, variables: &[(&str, &str)]) -> Self {
+        let mut command = world.command(&["bridge"]);
+        command.envs(variables.iter().copied());
+        Self::spawn(world, command)
+    }
+
+    fn spawn(world: &World, mut command: Command) -> Self {
         command.env("FLOW_FAKE_SCRIPT", world.path("script.json")).stdin(Stdio::piped()).stderr(Stdio::inherit());
         let mut child = command.spawn().unwrap();
         let (stdin, stdout) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));

@@ -15,6 +15,8 @@ mod decisions;
 #[cfg(test)]
 mod documented;
 #[cfg(test)]
+mod driven;
+#[cfg(test)]
 mod faults;
 #[cfg(test)]
 mod gates;

@@ -161,11 +161,31 @@ fn a_simulation_is_called_one() {
         let result = with(&result("saved_and_checked"), "mode", json!("sandbox"));
         with(&result, "sandbox", json!({ "case": "normal", "engine": engine }))
     };
-    accepts(&with(&sandbox("simulated"), "proof", json!("simulated")));
+    let says_so = |result: &Value| with(result, "what_happened", json!("Simulated sandbox result: no app was opened."));
+    let simulated = says_so(&with(&sandbox("simulated"), "proof", json!("simulated")));
+    accepts(&simulated);
     accepts(&sandbox("flow"));
-    refuses(&sandbox("simulated"), "/proof", "/const");
+    accepts(&sandbox("driven"));
+    refuses(&says_so(&sandbox("simulated")), "/proof", "/const");
+    refuses(&with(&simulated, "what_happened", json!("The change was saved.")), "/what_happened", "/pattern");
+    refuses(&says_so(&sandbox("driven")), "/what_happened", "/not");
+    refuses(&with(&sandbox("driven"), "proof", json!("simulated")), "/proof", "/not");
     refuses(&with(&sandbox("flow"), "mode", json!("production")), "/sandbox", "");
     refuses(&with(&result("saved_and_checked"), "proof", json!("simulated")), "/proof", "/not");
+}
+
+#[test]
+fn a_sandbox_result_names_case_and_engine_wherever_a_run_was_begun() {
+    let of = |reason: &str, sandbox: Value| with(&with(&result(reason), "mode", json!("sandbox")), "sandbox", sandbox);
+    refuses(&with(&result("save_not_confirmed"), "mode", json!("sandbox")), "", "/required");
+    refuses(&of("app_unreachable", json!({ "case": "app_offline" })), "/sandbox", "/required");
+    accepts(&of("app_unreachable", json!({ "case": "app_offline", "engine": "driven" })));
+    accepts(&with(&result("running"), "mode", json!("sandbox")));
+    accepts(&of("invalid_input", json!({ "engine": "driven" })));
+    refuses(&of("invalid_input", json!({})), "/sandbox", "/minProperties");
+    refuses(&of("save_not_confirmed", json!({ "case": "a note", "engine": "driven" })), "/sandbox/case", "/enum");
+    let fell_back = json!({ "case": "normal", "engine": "driven", "fallback": "no_browser" });
+    refuses(&of("save_not_confirmed", fell_back), "/sandbox/fallback", "");
 }
 
 #[test]

@@ -14,7 +14,11 @@ fn resolve(words: &[&str], around: &Surroundings) -> Result<ServeOptions, Refusa
 }
 
 fn at_home(home: &tempfile::TempDir) -> Surroundings {
-    Surroundings { runs_dir_variable: None, home: Some(home.path().join("home")), current_dir: home.path().to_owned() }
+    Surroundings {
+        home: Some(home.path().join("home")),
+        current_dir: home.path().to_owned(),
+        ..Surroundings::default()
+    }
 }
 
 #[test]
@@ -91,7 +95,6 @@ fn flags_that_cannot_stand_together_are_refused_with_a_hint() {
         &["--bundles", "/", "--mode", "attended", "--flow-bridge-timeout", "0"],
         &["--bundles", "/", "--mode", "attended", "--flow-bridge", ""],
         &["--bundles", "/", "--allow-attended-actions", "--approval-mode", "each_item"],
-        &["--allow-run"],
         &["--bundles", "/no/such/folder"],
         &["--bundles", "/", "--approval-mode", "each_item"],
         &["--bundles", "/", "--allow-url-override"],
@@ -100,8 +103,113 @@ fn flags_that_cannot_stand_together_are_refused_with_a_hint() {
         &["--bundles", "/", "--allow-run", "--config", "/no/such/file"],
         &["--bundles", "/", "--allow-run", "--flow-cli", ""],
         &["--bundles", "/", "--allow-run", "--extra-run-arg=--approve-unverified-writes"],
+        &["--mode", "sandbox", "--bundles", "/"],
+        &["--mode", "sandbox", "--url", "http://127.0.0.1:9/"],
+        &["--mode", "sandbox", "--tutorial", "--approval-mode", "each_item"],
+        &["--tutorial", "--bundles", "/"],
+        &["--tutorial", "--config", "/c.yaml"],
+        &["--tutorial", "--mode", "production"],
+        &["--tutorial", "--mode", "attended"],
+        &["--tutorial", "--allow-attended-actions"],
+        &["--mode", "sandbox", "--extra-run-arg=--durable"],
+        &["--mode", "sandbox", "--policy", "permissive"],
+        &["--mode", "sandbox", "--form-timeout", "5"],
+        &["--mode", "sandbox", "--sandbox-app", "'open"],
+        &["--mode", "sandbox", "--flow-cli", ""],
+        &["--mode", "sandbox", "--timeout", "0"],
+        &["--url", "http://127.0.0.1:9/"],
+        &["--bundles", "/", "--sandbox-engine", "auto"],
+        &["--bundles", "/", "--sandbox-app", "mockmed serve"],
+        &["--bundles", "/", "--sandbox-port", "8080"],
     ] {
         let refusal = resolve(words, &at_home(&home)).expect_err("these words are refused");
         assert!(!refusal.hint.is_empty(), "{words:?}");
     }
+}
+
+#[test]
+fn without_bundles_every_spelling_leads_into_the_sandbox_and_its_own_folder() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    std::fs::create_dir_all(home.path().join("runs/openadapt-agent")).expect("a folder of an older agent");
+    for words in
+        [&[][..], &["--mode", "sandbox"], &["--tutorial"], &["--allow-run"], &["--mode", "sandbox", "--tutorial"]]
+    {
+        let options = resolve(words, &at_home(&home)).expect("these words are taken");
+        assert_eq!((options.mode(), options.runs_enabled, options.attended), (Mode::Sandbox, true, None), "{words:?}");
+        assert_eq!(options.runs_dir, home.path().join("home/.openadapt/agent-sandbox"));
+    }
+}
+
+#[test]
+fn the_sandboxs_folder_is_the_flag_then_its_own_variable() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let mut around = Surroundings { runs_dir_variable: Some("/of-runs".into()), ..at_home(&home) };
+    around.sandbox_dir_variable = Some("/of-the-sandbox".into());
+    let folder = |words: &[&str]| resolve(words, &around).map(|options| options.runs_dir);
+    assert_eq!(folder(&[]), Ok("/of-the-sandbox".into()));
+    assert_eq!(folder(&["--runs-dir", "~/mine"]), Ok(home.path().join("home/mine")));
+}
+
+#[test]
+fn the_sandbox_takes_its_engine_its_app_and_a_window() {
+    use crate::contract::sandbox::SandboxEngine;
+    use crate::sandbox::EngineChoice;
+
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let settings = |words: &[&str]| match resolve(words, &at_home(&home)).expect("these words are taken").workflows {
+        WorkflowSource::Sandbox(settings) => settings,
+        WorkflowSource::Bundles { folder, .. } => panic!("{folder:?} would be served"),
+    };
+    assert_eq!(settings(&[]).choice, EngineChoice::Auto);
+    assert_eq!(settings(&[]).bridge, None);
+    assert_eq!(settings(&["--sandbox-engine", "driven"]).choice, EngineChoice::Named(SandboxEngine::Driven));
+    let all =
+        settings(&["--flow-cli", "fake -x", "--sandbox-app", "'my clinic' serve", "--sandbox-port", "81", "--headed"]);
+    assert_eq!(all.bridge.expect("a bridge").words(), ["fake", "-x", "bridge"]);
+    assert_eq!((all.app, all.port, all.headed), (Some(vec!["my clinic".to_owned(), "serve".to_owned()]), 81, true));
+    assert_eq!(settings(&["--flow-bridge", "b y"]).bridge.expect("a bridge").words(), ["b", "y"]);
+}
+
+fn from_env(words: &[&str], variables: &[(&str, &str)]) -> Result<ServeOptions, Refusal> {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let given = |name: &str| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
+    let around = Surroundings { environment: Environment::read(given), ..at_home(&home) };
+    resolve(&[&["--from-env"], words].concat(), &around)
+}
+
+#[test]
+fn the_environment_of_an_mcp_bundle_stands_for_flags() {
+    let named = [
+        ("OPENADAPT_AGENT_BUNDLES_DIR", "/"),
+        ("OPENADAPT_AGENT_ALLOW_RUN", "true"),
+        ("OPENADAPT_AGENT_ALLOW_ATTENDED_ACTIONS", "on"),
+        ("OPENADAPT_AGENT_POLICY", "clinical-write"),
+        ("OPENADAPT_AGENT_DEPLOYMENT_CONFIG", "${user_config.deployment_config}"),
+        ("OPENADAPT_AGENT_HEADED", "1"),
+    ];
+    let options = from_env(&[], &named).expect("the environment is whole");
+    assert_eq!((options.mode(), options.runs_enabled), (Mode::Attended, true));
+    let same = ["--bundles", "/", "--allow-run", "--allow-attended-actions", "--policy", "clinical-write", "--headed"];
+    let home = tempfile::tempdir().expect("a temporary folder");
+    assert_eq!(options.flow, resolve(&same, &at_home(&home)).expect("these words are taken").flow);
+    let listing = from_env(&[], &[named[0]]).expect("only the folder is needed");
+    assert_eq!((listing.mode(), listing.runs_enabled), (Mode::Production, false));
+}
+
+#[test]
+fn a_flag_wins_over_its_variable_and_without_the_flag_the_environment_is_not_read() {
+    let named = [("OPENADAPT_AGENT_BUNDLES_DIR", "/no/such/folder"), ("OPENADAPT_AGENT_ALLOW_RUN", "true")];
+    assert!(from_env(&["--bundles", "/"], &named).is_ok_and(|options| options.runs_enabled));
+    assert!(from_env(&[], &named).is_err());
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let around = Surroundings { environment: Environment::read(|_| Some("true".to_owned())), ..at_home(&home) };
+    assert!(resolve(&["--bundles", "/"], &around).is_ok_and(|options| !options.runs_enabled));
+    assert!(resolve(&[], &around).is_ok_and(|options| options.mode() == Mode::Sandbox));
+}
+
+#[test]
+fn an_environment_without_the_folder_of_workflows_is_refused_by_the_variable_s_name() {
+    let refusal =
+        from_env(&[], &[("OPENADAPT_AGENT_BUNDLES_DIR", "${user_config.bundles_dir}")]).expect_err("nothing was named");
+    assert!(refusal.sentence.contains("OPENADAPT_AGENT_BUNDLES_DIR"));
 }

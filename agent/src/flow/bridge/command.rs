@@ -3,7 +3,11 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::interpreter::interpreter_of;
 use crate::refusal::Refusal;
+
+/// What Flow's own interpreter is given to run. Source: docs/flow-bridge.md.
+const PROGRAM: &str = include_str!("flow_bridge.py");
 
 /// How the bridge is started.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,7 +24,8 @@ pub struct Deployment {
 }
 
 impl BridgeCommand {
-    /// A command of its own, or else Flow's with the word `bridge`.
+    /// A command of its own; or else the program that is part of this one, run by Flow's interpreter; or else, where Flow is no
+    /// Python program, Flow's command with the word `bridge`.
     pub fn new(
         named: Option<&str>,
         flow: &[String],
@@ -31,7 +36,12 @@ impl BridgeCommand {
             Some(named) => shlex::split(named).filter(|words| !words.is_empty()).ok_or_else(|| {
                 Refusal::new("--flow-bridge isn't a command", "write it as you would in a shell, with quotes closed")
             })?,
-            None => flow.iter().cloned().chain(["bridge".to_owned()]).collect(),
+            None => match interpreter_of(flow, std::env::var_os("PATH").as_deref()) {
+                Some(interpreter) => {
+                    interpreter.into_iter().chain(["-c", PROGRAM, "bridge"].map(str::to_owned)).collect()
+                }
+                None => flow.iter().cloned().chain(["bridge".to_owned()]).collect(),
+            },
         };
         if let Some(file) = &deployment.file {
             words.extend(["--deployment".to_owned(), file.to_string_lossy().into_owned()]);
@@ -56,6 +66,11 @@ mod tests {
 
     const WITHIN: Duration = Duration::from_secs(1);
 
+    fn of(flow: &[&str]) -> Vec<String> {
+        let flow: Vec<_> = flow.iter().map(|word| (*word).to_owned()).collect();
+        BridgeCommand::new(None, &flow, &Deployment::default(), WITHIN).unwrap().words
+    }
+
     fn words(named: Option<&str>, deployment: &Deployment) -> Result<String, Refusal> {
         let flow = ["python".to_owned(), "-m".to_owned(), "flow".to_owned()];
         BridgeCommand::new(named, &flow, deployment, WITHIN).map(|command| command.words.join("|"))
@@ -66,6 +81,14 @@ mod tests {
         assert_eq!(words(None, &Deployment::default()).as_deref(), Ok("python|-m|flow|bridge"));
         assert_eq!(words(Some("'a b' c"), &Deployment::default()).as_deref(), Ok("a b|c"));
         assert!(words(Some(" "), &Deployment::default()).is_err());
+    }
+
+    #[test]
+    fn a_flow_that_python_runs_is_spoken_for_by_the_program_that_is_part_of_this_one() {
+        let words = of(&["/v/bin/python", "-m", "openadapt_flow"]);
+        assert_eq!(words.iter().map(String::as_str).collect::<Vec<_>>(), ["/v/bin/python", "-c", PROGRAM, "bridge"]);
+        // Longer than this a single word may not be.
+        assert!(PROGRAM.len() < 128 << 10);
     }
 
     #[test]

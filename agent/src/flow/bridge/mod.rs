@@ -2,7 +2,8 @@
 //! it was lost. Source: docs/flow-bridge.md.
 
 pub mod command;
-mod process;
+mod interpreter;
+pub mod process;
 pub mod protocol;
 
 use std::path::Path;
@@ -13,18 +14,21 @@ use serde_json::{Map, Value, json};
 
 use command::BridgeCommand;
 use process::{BridgeProcess, Lost};
-use protocol::{ActRequest, Acted, Hello, Item, Refusal};
+use protocol::{ActRequest, Acted, Hello, Item, Refusal, Speechless};
 
 /// The first start and one more.
 const STARTS: u8 = 2;
 /// A deployment's browser is opened meanwhile.
 const HELLO_WITHIN: Duration = Duration::from_secs(60);
 const LOOK_WITHIN: Duration = Duration::from_secs(30);
+/// A server that starts waits for this, so a client waits for it, too.
+const DESCRIBE_WITHIN: Duration = Duration::from_secs(40);
 
 /// Flow's bridge, as its callers see it. Calls block.
 #[derive(Debug)]
 pub struct FlowBridge {
     command: BridgeCommand,
+    hello_within: Duration,
     state: Mutex<State>,
 }
 
@@ -49,11 +53,33 @@ pub enum BridgeFault {
     Garbage,
     #[error("this Flow carries no decisions")]
     NotAttended,
+    #[error("the interpreter of --flow-cli has no openadapt-flow")]
+    NoFlow,
+    #[error("this isn't a Flow 1.35; another version's decisions aren't known here")]
+    OtherVersion,
+    #[error("Flow is there, but a part of it that is needed can't be loaded")]
+    ImportError,
 }
 
 impl FlowBridge {
     pub fn new(command: BridgeCommand) -> Self {
-        Self { command, state: Mutex::default() }
+        Self { command, hello_within: HELLO_WITHIN, state: Mutex::default() }
+    }
+
+    /// One that is only asked what bundles are, while a server starts.
+    pub fn describing(command: BridgeCommand) -> Self {
+        Self { command, hello_within: DESCRIBE_WITHIN, state: Mutex::default() }
+    }
+
+    /// All that the bridge says of itself. Starts it.
+    pub fn greeting(&self) -> Result<Map<String, Value>, BridgeFault> {
+        self.ask("hello", Map::new(), LOOK_WITHIN)
+    }
+
+    /// What a bundle is, as Flow reads it; nothing for one that it doesn't load.
+    pub fn describe(&self, bundle_dir: &Path) -> Result<Option<Map<String, Value>>, BridgeFault> {
+        let fields = object(json!({"dir": bundle_dir.to_string_lossy()}));
+        protocol::bundle(&self.ask("bundle.describe", fields, DESCRIBE_WITHIN)?).ok_or(BridgeFault::Garbage)
     }
 
     /// What the bridge says of itself. Starts it.
@@ -65,6 +91,7 @@ impl FlowBridge {
     pub fn attention_item(&self, runs_dir: &Path, attention_id: &str) -> Result<Option<Item>, BridgeFault> {
         let fields = object(json!({"runs_dir": runs_dir.to_string_lossy(), "attention_id": attention_id}));
         let within = LOOK_WITHIN.min(self.command.decision_within());
+        self.attended()?;
         let answer = match self.ask("attention.get", fields.clone(), within) {
             Err(BridgeFault::Ended | BridgeFault::Garbage) => self.ask("attention.get", fields, within),
             answer => answer,
@@ -77,7 +104,7 @@ impl FlowBridge {
     /// # Errors
     /// `Err` only while nothing was submitted. Once it was, whatever isn't an answer is [`Acted::Failed`].
     pub fn act(&self, runs_dir: &Path, request: &ActRequest<'_>) -> Result<Acted, BridgeFault> {
-        let (process, _) = self.running()?;
+        let process = self.attended()?;
         let answer = process.ask("attended.act", request.fields(runs_dir), self.command.decision_within());
         Ok(match answer {
             Ok(answer) => match protocol::acted(&answer, request) {
@@ -104,6 +131,11 @@ impl FlowBridge {
         })
     }
 
+    fn attended(&self) -> Result<Arc<BridgeProcess>, BridgeFault> {
+        let (process, hello) = self.running()?;
+        if hello.attended { Ok(process) } else { Err(BridgeFault::NotAttended) }
+    }
+
     fn running(&self) -> Result<(Arc<BridgeProcess>, Hello), BridgeFault> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((process, hello)) = &state.running
@@ -117,7 +149,7 @@ impl FlowBridge {
         }
         state.started += 1;
         let process = Arc::new(BridgeProcess::start(&self.command).map_err(|_| BridgeFault::NotStarted)?);
-        let hello = greeted(&process).inspect_err(|_| process.end())?;
+        let hello = greeted(&process, self.hello_within).inspect_err(|_| process.end())?;
         state.running = Some((Arc::clone(&process), hello));
         Ok((process, hello))
     }
@@ -132,10 +164,14 @@ impl FlowBridge {
     }
 }
 
-fn greeted(process: &BridgeProcess) -> Result<Hello, BridgeFault> {
-    let greeting = process.ask("hello", Map::new(), HELLO_WITHIN).map_err(fault_of)?;
-    let hello = protocol::hello(&greeting).ok_or(BridgeFault::Garbage)?;
-    if hello.attended { Ok(hello) } else { Err(BridgeFault::NotAttended) }
+fn greeted(process: &BridgeProcess, within: Duration) -> Result<Hello, BridgeFault> {
+    let greeting = process.ask("hello", Map::new(), within).map_err(fault_of)?;
+    protocol::hello(&greeting).map_err(|speechless| match speechless {
+        Speechless::NoFlow => BridgeFault::NoFlow,
+        Speechless::OtherVersion => BridgeFault::OtherVersion,
+        Speechless::ImportError => BridgeFault::ImportError,
+        Speechless::Garbage => BridgeFault::Garbage,
+    })
 }
 
 fn fault_of(lost: Lost) -> BridgeFault {

@@ -11,6 +11,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use super::command::BridgeCommand;
+use crate::flow::bundle_key;
 
 const LONGEST_LINE: u64 = 8 << 20;
 
@@ -57,6 +58,7 @@ impl BridgeProcess {
             command.words().split_first().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
         let mut child = Command::new(program)
             .args(arguments)
+            .envs(bundle_key::handed_on())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())

@@ -83,11 +83,35 @@ impl ActRequest<'_> {
     }
 }
 
-pub fn hello(answer: &Map<String, Value>) -> Option<Hello> {
-    Some(Hello {
-        attended: answer.get("attended").filter(|_| is_ok(answer))?.as_bool()?,
-        live: answer.get("live")?.as_bool()?,
-    })
+/// Why a bridge can't speak for its Flow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Speechless {
+    NoFlow,
+    OtherVersion,
+    ImportError,
+    /// What it said is no greeting.
+    Garbage,
+}
+
+pub fn hello(answer: &Map<String, Value>) -> Result<Hello, Speechless> {
+    if !is_ok(answer) {
+        return Err(match answer.get("kind").and_then(Value::as_str) {
+            Some("no_flow") => Speechless::NoFlow,
+            Some("other_version") => Speechless::OtherVersion,
+            Some("import_error") => Speechless::ImportError,
+            _ => Speechless::Garbage,
+        });
+    }
+    let flag = |key| answer.get(key).and_then(Value::as_bool).ok_or(Speechless::Garbage);
+    Ok(Hello { attended: flag("attended")?, live: flag("live")? })
+}
+
+/// The outer `None` is no answer; the inner one is a bundle that Flow doesn't load.
+pub fn bundle(answer: &Map<String, Value>) -> Option<Option<Map<String, Value>>> {
+    if is_ok(answer) {
+        return answer.get("bundle")?.as_object().cloned().map(Some);
+    }
+    (answer.get("kind")? == "load_error").then_some(None)
 }
 
 /// The outer `None` is no answer; the inner one is Flow's *no such item*.

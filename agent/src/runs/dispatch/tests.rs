@@ -31,6 +31,7 @@ impl World {
             mode: Mode::Production,
             started_at: utc_now(),
             attempt: None,
+            sandbox: None,
         };
         let argv = vec!["flow".to_owned(), "run".to_owned()];
         Order { run_id: run_id.clone(), argv, run_dir: self.root.run_dir(run_id), time_limit_ms: 600_000, of }

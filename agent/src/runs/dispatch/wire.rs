@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{ExitFacts, FlowEnd, Intent, Order, Origin, Token};
 use crate::contract::ids::{RequestId, RunId};
 use crate::contract::outcome::Mode;
+use crate::contract::sandbox::SandboxFacts;
 use crate::runs::clock::utc_now;
 use crate::runs::fingerprint::Fingerprint;
 use crate::runs::record::AttemptOf;
@@ -41,6 +42,7 @@ pub fn intent_bytes(intent: &Intent) -> io::Result<Vec<u8>> {
         attempt: attempt.as_ref().map(|it| it.attempt),
         ledger_key: attempt.as_ref().map(|it| it.ledger_key.clone()),
         fingerprint: attempt.map(|it| it.fingerprint),
+        sandbox: order.of.sandbox.map(SandboxFacts::to_object),
     })?)
 }
 
@@ -52,12 +54,17 @@ pub fn intent(bytes: &[u8], run_id: &RunId) -> Option<Intent> {
         (None, None, None) => None,
         _ => return None,
     };
+    let sandbox = match wire.sandbox {
+        Some(object) => Some(SandboxFacts::read(&object)?),
+        None => None,
+    };
     let of = Origin {
         request_id: wire.request_id,
         workflow: wire.workflow,
         mode: wire.mode,
         started_at: wire.started_at,
         attempt,
+        sandbox,
     };
     let (argv, run_dir, time_limit_ms) = (wire.argv, wire.run_dir, wire.time_limit_ms);
     let order = Order { run_id: wire.run_id, argv, run_dir, time_limit_ms, of };
@@ -134,6 +141,8 @@ struct IntentWire {
     ledger_key: Option<LedgerKey>,
     #[serde(skip_serializing_if = "Option::is_none")]
     fingerprint: Option<Fingerprint>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sandbox: Option<serde_json::Map<String, serde_json::Value>>,
 }
 
 #[derive(Serialize, Deserialize)]

@@ -10,6 +10,7 @@ use crate::contract::invalid_input::{InputProblem, InvalidInput};
 use crate::contract::outcome::Proof;
 use crate::contract::reason::Reason;
 use crate::contract::result::{ResultFacts, RunResult, Technical};
+use crate::contract::sandbox::SandboxFacts;
 
 /// The result of a finished run.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,6 +59,7 @@ impl StoredResult {
             model_calls: optional(&document, "model_calls", Value::as_u64)?,
             technical: optional(&document, "technical", |value| technical(value.as_object()?))?.unwrap_or_default(),
             sealed: document.get("proof").and_then(Value::as_str) == Some(Proof::Sealed.as_str()),
+            sandbox: optional(&document, "sandbox", |value| SandboxFacts::read(value.as_object()?))?,
         };
         Some(Self { reason, facts, document })
     }

@@ -5,7 +5,7 @@ use super::*;
 use crate::workflows::testing::{Bundles, SEALED, SEALED_DIGEST, SEALED_ID, workflow};
 
 fn catalog(bundles: &Bundles) -> Catalog {
-    Catalog::discover(bundles.path()).unwrap()
+    Catalog::discover(bundles.path(), &|_| None).unwrap()
 }
 
 fn folders(catalog: &Catalog) -> Vec<String> {
@@ -28,7 +28,7 @@ fn a_folder_that_is_a_bundle_is_the_only_one() {
     let bundles = Bundles::new();
     let outer = bundles.add("outer", &workflow("outer").to_string());
     bundles.add("outer/inner", &workflow("inner").to_string());
-    assert_eq!(folders(&Catalog::discover(&outer).unwrap()), ["outer"]);
+    assert_eq!(folders(&Catalog::discover(&outer, &|_| None).unwrap()), ["outer"]);
 }
 
 #[test]
@@ -36,7 +36,7 @@ fn a_folder_that_is_not_there_is_an_error_and_an_empty_one_is_not() {
     let bundles = Bundles::new();
     assert_eq!(catalog(&bundles).iter().count(), 0);
     let nowhere = bundles.path().join("nowhere");
-    assert!(matches!(Catalog::discover(&nowhere), Err(CatalogError::NotAFolder)));
+    assert!(matches!(Catalog::discover(&nowhere, &|_| None), Err(CatalogError::NotAFolder)));
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn links_are_listed_as_unavailable_and_a_linked_root_is_the_operators_choice() {
     let seen: Vec<_> = catalog(&bundles).iter().map(|w| w.load_error).collect();
     assert_eq!(seen, [Some(LoadError::Symlink); 2]);
     let root = bundles.path().join("linked_folder");
-    assert!(Catalog::discover(&root).unwrap().iter().all(Workflow::available));
+    assert!(Catalog::discover(&root, &|_| None).unwrap().iter().all(Workflow::available));
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn a_recheck_sees_what_happened_since_the_start() {
     bundles.add("sealed", SEALED);
     assert_eq!(recheck(0), Ok(()));
     fs::write(sealed.join("workflow.json.enc"), "{}").unwrap();
-    assert_eq!(recheck(0), Err(LoadError::Encrypted));
+    assert_eq!(recheck(0), Err(LoadError::Replaced));
     fs::remove_dir_all(&sealed).unwrap();
     assert_eq!(recheck(0), Err(LoadError::Unreadable));
 

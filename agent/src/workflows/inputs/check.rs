@@ -108,8 +108,11 @@ impl InputSpec {
         self.choices.as_ref().is_none_or(|choices| choices.iter().any(|choice| matches(choice)))
     }
 
-    /// The recorded value as the caller would have sent it, where it stands in for an input that was left out.
+    /// What stands in for an input that was left out, as the caller would have sent it: its default, or the recorded value.
     fn filler(&self, omitted: Omitted) -> Option<Value> {
+        if let Some(default) = &self.default {
+            return Some(default.clone().into());
+        }
         let recorded = self.recorded.as_deref().filter(|_| omitted == Omitted::FilledFromRecording)?;
         let typed = match self.kind {
             InputKind::Text => None,

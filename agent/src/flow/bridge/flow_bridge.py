@@ -1,0 +1,493 @@
+"""Speaks for Flow, with Flow's own interpreter and public API: the bridge of docs/flow-bridge.md, and the sandbox's runs."""
+
+import sys
+
+# Nothing is imported from the folder that the program happens to be started in.
+sys.path[:] = [entry for entry in sys.path if entry]
+
+import argparse
+import contextlib
+import fcntl
+import json
+import os
+import re
+import shutil
+import tempfile
+import threading
+from importlib.util import find_spec
+from pathlib import Path
+from urllib.parse import urlsplit
+
+# The line of Flow whose public contract this file is written against.
+SUPPORTED = re.compile(r"1\.35\.[0-9]+")
+VERSION = re.compile(r"[0-9]+(\.[0-9]+){1,3}([a-z0-9.+-]{0,20})")
+CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
+DECISION = (
+    "decision_id",
+    "action",
+    "status",
+    "report_success",
+    "next_transition",
+    "transition_receipt_digest",
+)
+WORKFLOW = "add_triage_note"
+POLICY = "clinical-write"
+# Where Playwright was told to look before this program said anything.
+BROWSERS = os.environ.get("PLAYWRIGHT_BROWSERS_PATH")
+# Counts up when a bundle of an older recipe may not be reused.
+RECIPE = 1
+
+
+class NotPrepared(Exception):
+    """Why there is no sandbox: one closed word."""
+
+
+def main():
+    os.environ.setdefault("OPENADAPT_FLOW_NO_AUTO_INSTALL", "1")
+    parser = argparse.ArgumentParser(prog="flow_bridge", allow_abbrev=False)
+    verbs = parser.add_subparsers(dest="verb", required=True)
+    bridge = verbs.add_parser("bridge", allow_abbrev=False)
+    bridge.add_argument("--deployment")
+    bridge.add_argument("--url")
+    bridge.add_argument("--headed", action="store_true")
+    bridge.add_argument("--allow-model-grounding", action="store_true")
+    run = verbs.add_parser("run", allow_abbrev=False)
+    run.add_argument("bundle", type=Path)
+    run.add_argument("--run-dir", type=Path, required=True)
+    run.add_argument("--params-file", type=Path, required=True)
+    run.add_argument("--url", required=True)
+    run.add_argument("--profile", choices=["standard"], required=True)
+    run.add_argument("--headed", action="store_true")
+    arguments = parser.parse_args()
+    return run_once(arguments) if arguments.verb == "run" else Bridge(arguments).serve()
+
+
+class Bridge:
+    """One request a line, one answer a line. Decisions and the sandbox's preparation run beside the rest."""
+
+    def __init__(self, arguments):
+        # What Flow prints goes to stderr: stdout is for answers alone.
+        self.answers = os.fdopen(os.dup(1), "wb", buffering=0)
+        os.dup2(2, 1)
+        self.writing = threading.Lock()
+        self.beside = []
+        self.version, self.fault = flow_found()
+        self.service = None
+        self.open = contextlib.ExitStack()
+        if self.fault is None and arguments.deployment:
+            self.service = live_service(arguments, self.open)
+
+    def serve(self):
+        with self.open:
+            for line in sys.stdin.buffer:
+                request = parsed(line)
+                op = request.get("op")
+                if op in ("attended.act", "sandbox.prepare"):
+                    worker = threading.Thread(target=self.answer, args=(request,))
+                    self.beside.append(worker)
+                    worker.start()
+                else:
+                    self.answer(request)
+                if op == "close":
+                    break
+            for worker in self.beside:
+                worker.join()
+        return 0
+
+    def answer(self, request):
+        try:
+            body = self.body(request)
+        except BaseException:
+            # Whatever went wrong, its words stay here: they may hold what was on a screen.
+            body = no("failed")
+        line = json.dumps({"id": request.get("id"), **body}).encode() + b"\n"
+        with self.writing, contextlib.suppress(OSError):
+            self.answers.write(line)
+
+    def body(self, request):
+        op = request.get("op")
+        if op == "close":
+            return {"ok": True}
+        known = {
+            "hello": self.hello,
+            "bundle.describe": describe,
+            "attention.list": attention_list,
+            "attention.get": attention_get,
+            "attention.for_run": attention_for_run,
+            "attended.act": self.act,
+            "sandbox.prepare": prepare,
+        }
+        if op not in known:
+            return no("unknown_op")
+        if self.fault is not None:
+            told = {"flow_version": self.version} if self.version else {}
+            return {**no(self.fault), **told}
+        return known[op](request)
+
+    def hello(self, _request):
+        reason = no_sandbox()
+        told = {} if reason is None else {"sandbox_reason": reason}
+        return {
+            "ok": True,
+            "flow_version": self.version,
+            "attended": True,
+            "live": self.service is not None,
+            "stand_in": False,
+            "sandbox": reason is None,
+            **told,
+        }
+
+    def act(self, request):
+        from openadapt_flow.console.attention import resolve_attention
+        from openadapt_flow.runtime.durable import (
+            ApprovalRequired,
+            AttendedActionRefused,
+            AttendedActionRequest,
+            ResumeRefused,
+            execute_attended_action,
+        )
+
+        wanted = AttendedActionRequest(**request["request"])
+        found = resolve_attention(Path(request["runs_dir"]).resolve(), request["attention_id"])
+        if found is None:
+            return no("refused")
+        execute = execute_attended_action if self.service is None else self.service.execute
+        try:
+            decision = execute(
+                found[0], wanted, operator=request["operator"], decided_by=request["decided_by"]
+            )
+        except (AttendedActionRefused, ResumeRefused, ApprovalRequired):
+            return no("refused")
+        told = decision.model_dump(mode="json")
+        return {"ok": True, "decision": {key: told[key] for key in DECISION}}
+
+
+def flow_found():
+    """Flow's version, and the closed word for why it can't be spoken for."""
+    try:
+        import openadapt_flow
+    except ModuleNotFoundError as missing:
+        return None, "no_flow" if missing.name == "openadapt_flow" else "import_error"
+    except BaseException:
+        return None, "import_error"
+    version = str(getattr(openadapt_flow, "__version__", ""))
+    version = version if VERSION.fullmatch(version) else None
+    if version is None or not SUPPORTED.fullmatch(version):
+        return version, "other_version"
+    try:
+        import openadapt_flow.console.attention
+        import openadapt_flow.ir
+        import openadapt_flow.run_gate
+        import openadapt_flow.runtime.durable as durable
+
+        for name in ("AttendedActionService", "AttendedActionRequest", "execute_attended_action"):
+            getattr(durable, name)
+    except BaseException:
+        return version, "import_error"
+    return version, None
+
+
+def live_service(arguments, stack):
+    """The session in which a run can go on, or nothing where it doesn't open."""
+    try:
+        from openadapt_flow.deployment import load_deployment
+        from openadapt_flow.runtime.durable import AttendedActionService
+
+        deployment = load_deployment(arguments.deployment)
+        backend = {"url": arguments.url} if arguments.url else {}
+        backend.update({"headed": True} if arguments.headed else {})
+        runtime = {"allow_model_grounding": True} if arguments.allow_model_grounding else {}
+        deployment = deployment.model_copy(
+            update={
+                "backend": deployment.backend.model_copy(update=backend),
+                "runtime": deployment.runtime.model_copy(update=runtime),
+            }
+        )
+        return stack.enter_context(AttendedActionService(deployment))
+    except BaseException:
+        return None
+
+
+def describe(request):
+    from openadapt_flow.ir import Workflow
+
+    folder = Path(request["dir"])
+    try:
+        workflow = Workflow.load(folder)
+    except BaseException:
+        return no("load_error")
+    told = workflow.model_dump(mode="json", include={"name", "params", "param_specs", "schema_version"})
+    told.update(
+        step_count=len(workflow.steps),
+        encrypted=(folder / "workflow.json.enc").is_file(),
+        content_digest=workflow.manifest.content_digest if workflow.manifest else None,
+        changes_records=changes_records(workflow),
+    )
+    return {"ok": True, "bundle": told}
+
+
+def changes_records(workflow):
+    """Flow's own judgement of every step. What it can't judge counts as a change."""
+    from openadapt_flow.run_gate import is_consequential
+    from openadapt_flow.traversal import iter_workflow_steps
+
+    try:
+        return any(is_consequential(step, workflow) for step in iter_workflow_steps(workflow))
+    except BaseException:
+        return True
+
+
+def attention_list(request):
+    from openadapt_flow.console.attention import list_attention
+
+    items = list_attention(Path(request["runs_dir"]).resolve())
+    return {"ok": True, "items": [item.model_dump(mode="json") for item in items]}
+
+
+def attention_get(request):
+    from openadapt_flow.console.attention import resolve_attention
+
+    found = resolve_attention(Path(request["runs_dir"]).resolve(), request["attention_id"])
+    return {"ok": True, "item": found and found[1].model_dump(mode="json")}
+
+
+def attention_for_run(request):
+    from openadapt_flow.console.attention import attention_item
+
+    root = Path(request["runs_dir"]).resolve()
+    folder = (root / request["run_dir"]).resolve()
+    item = attention_item(root, folder) if folder.is_relative_to(root) and folder.is_dir() else None
+    return {"ok": True, "item": item and item.model_dump(mode="json")}
+
+
+def no_sandbox():
+    """Why no sandbox can be prepared here; nothing where it may be tried."""
+    if find_spec("playwright") is None:
+        return "no_driver"
+    own = Path(BROWSERS or Path.home() / ".cache/ms-playwright")
+    installed = any(own.glob("chromium*/*/chrome*")) if own.is_dir() else False
+    return None if installed or chromium() else "no_browser"
+
+
+def chromium():
+    named = os.environ.get("OPENADAPT_CHROMIUM")
+    return named or next((found for found in map(shutil.which, CHROMIUM) if found), None)
+
+
+def prepare(request):
+    """Makes the sandbox's bundle with Flow's tutorial recorder and compiler, or takes the one that is there."""
+    folder = Path(request["folder"]).resolve()
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    headed = bool(request.get("headed"))
+    try:
+        with open(folder / "bridge.lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            browser_opens(folder, headed)
+            detail = "reused"
+            if not is_prepared(folder):
+                record(folder, request["url"], headed)
+                detail = "recorded"
+            program = folder / "flow_bridge.py"
+            written_whole(program, own_text())
+    except NotPrepared as reason:
+        return {**no("failed"), "reason": str(reason)}
+    return {
+        "ok": True,
+        "engine": "flow",
+        "bundle": str(folder / "bundle"),
+        "command": [sys.executable, str(program)],
+        "detail": detail,
+    }
+
+
+def browser_opens(folder, headed):
+    """Where Playwright's own Chromium is missing, the system's one is linked to the places where it is looked for."""
+    links, found = folder / "browsers", chromium()
+    look_for_browsers_in(BROWSERS)
+    if launch_fault(headed) is None:
+        shutil.rmtree(links, ignore_errors=True)
+        return
+    look_for_browsers_in(str(links))
+    for _ in range(3):
+        missing = launch_fault(headed)
+        if missing is None:
+            return
+        place = Path(missing)
+        if not found or links not in place.parents:
+            break
+        place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        place.unlink(missing_ok=True)
+        place.symlink_to(found)
+    raise NotPrepared("no_browser")
+
+
+def look_for_browsers_in(place):
+    os.environ.pop("PLAYWRIGHT_BROWSERS_PATH", None)
+    if place is not None:
+        os.environ["PLAYWRIGHT_BROWSERS_PATH"] = place
+
+
+def launch_fault(headed):
+    """Nothing when a browser opens; else the file that Playwright misses, or an empty text."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        try:
+            playwright.chromium.launch(headless=not headed).close()
+            return None
+        except Exception as fault:
+            missing = re.search(r"Executable doesn't exist at (.+)", str(fault))
+            return missing.group(1).strip() if missing else ""
+
+
+def is_prepared(folder):
+    from openadapt_flow import __version__, tutorial
+    from openadapt_flow.ir import Workflow
+
+    try:
+        made = json.loads((folder / "prepared.json").read_text())
+        workflow = Workflow.load(folder / "bundle")
+        tutorial.certify_tutorial(workflow)
+        bound = all(check.value.param == "note" for check in note_checks(tutorial.consequential_step(workflow)))
+    except Exception:
+        return False
+    return bound and made == {"flow_version": __version__, "recipe": RECIPE}
+
+
+def record(folder, url, headed):
+    from openadapt_flow import __version__, tutorial
+    from openadapt_flow.compiler import compile_recording
+    from openadapt_flow.runtime.effects import ValueExpr
+
+    bundle = folder / "bundle"
+    for stale in (folder / "prepared.json", bundle):
+        with contextlib.suppress(FileNotFoundError):
+            shutil.rmtree(stale) if stale.is_dir() else stale.unlink()
+    with tempfile.TemporaryDirectory(prefix="recording-", dir=folder) as scratch:
+        recording, draft = Path(scratch, "recording"), Path(scratch, "bundle")
+        with stage("record_failed"):
+            tutorial.record_tutorial(origin(url), recording, headed=headed)
+        with stage("compile_failed"):
+            workflow = compile_recording(recording, draft, name=WORKFLOW, mine_effects=True)
+            # What the recording's note was checked for is what this run's note is checked for.
+            for check in note_checks(tutorial.consequential_step(workflow)):
+                check.value = ValueExpr(param="note")
+            workflow.save(draft)
+            workflow = type(workflow).load(draft)
+        with stage("not_certified"):
+            tutorial.certify_tutorial(workflow)
+        draft.rename(bundle)
+    written_whole(folder / "prepared.json", json.dumps({"flow_version": __version__, "recipe": RECIPE}))
+
+
+@contextlib.contextmanager
+def stage(reason):
+    try:
+        yield
+    except Exception:
+        raise NotPrepared(reason) from None
+
+
+def note_checks(step):
+    """The mined checks that read the note back. There is at least one, or the bundle is no good."""
+    checks = [effect for effect in step.effects if effect.kind.value == "field_equals" and effect.field == "note"]
+    if not checks:
+        raise NotPrepared("compile_failed")
+    return checks
+
+
+def run_once(arguments):
+    """One standard run: Flow's gate, Flow's authorization, Flow's Replayer, and a read of the app's store that the screen has no part in."""
+    from openadapt_flow.backends.playwright_backend import PlaywrightBackend
+    from openadapt_flow.deployment import DeploymentConfig, build_effect_verifier
+    from openadapt_flow.execution_profiles import execution_profile_contract
+    from openadapt_flow.ir import Workflow
+    from openadapt_flow.report import render_run_report
+    from openadapt_flow.run_gate import build_runtime_authorization, evaluate_run_gate
+    from openadapt_flow.runtime import Replayer
+
+    links = Path(__file__).resolve().parent / "browsers"
+    if links.is_dir():
+        look_for_browsers_in(str(links))
+    params = json.loads(arguments.params_file.read_text())
+    workflow = Workflow.load(arguments.bundle)
+    deployment = DeploymentConfig.model_validate(
+        {
+            "backend": {"kind": "web", "url": arguments.url, "headed": arguments.headed},
+            "effects": {"kind": "rest", "base_url": origin(arguments.url)},
+            "runtime": {"profile": arguments.profile, "durable": True, "require_settled": True},
+            "policy": {"policy": POLICY},
+        }
+    )
+    verifier = build_effect_verifier(deployment.effects, params=params)
+    gate = evaluate_run_gate(
+        workflow,
+        bundle_dir=arguments.bundle,
+        deployment=deployment,
+        effect_verifier=verifier,
+        profile_contract=execution_profile_contract(arguments.profile),
+        effective_durable=True,
+        effective_require_settled=True,
+    )
+    print(gate.render(), flush=True)
+    if not gate.passed:
+        return 2
+    authorization = build_runtime_authorization(
+        workflow, gate, approval_source="openadapt-agent-sandbox", params=params
+    )
+    backend, close = PlaywrightBackend.launch(arguments.url, headless=not arguments.headed)
+    try:
+        report = Replayer(
+            backend,
+            effect_verifier=verifier,
+            governed_authorization=authorization,
+            durable=True,
+            require_settled=True,
+        ).run(
+            workflow,
+            params=params,
+            bundle_dir=arguments.bundle,
+            run_dir=arguments.run_dir,
+            execution_target_kind="web",
+            execution_origin=origin(arguments.url),
+            execution_entry_url=arguments.url,
+        )
+    finally:
+        close()
+    with contextlib.suppress(Exception):
+        render_run_report(arguments.run_dir)
+    print(f"Replay {report.execution_outcome}")
+    return 0 if report.execution_outcome == "VERIFIED" else 1
+
+
+def origin(url):
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+def own_text():
+    """This program, whether it was started from a file or given to the interpreter as a text."""
+    given = sys.orig_argv
+    return given[given.index("-c") + 1] if "__file__" not in globals() else Path(__file__).read_text()
+
+
+def written_whole(path, text):
+    draft = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    draft.write_text(text)
+    draft.replace(path)
+
+
+def parsed(line):
+    try:
+        request = json.loads(line)
+    except ValueError:
+        return {}
+    return request if isinstance(request, dict) else {}
+
+
+def no(kind):
+    return {"ok": False, "kind": kind}
+
+
+if __name__ == "__main__":
+    sys.exit(main())

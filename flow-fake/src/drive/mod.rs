@@ -1,0 +1,36 @@
+//! The `drive` step: the recorded workflow, done for real in a browser, and told as the real program would tell it.
+
+mod checks;
+#[cfg(feature = "drive")]
+mod chromium;
+mod contracts;
+mod course;
+mod found;
+mod prepare;
+mod records;
+mod screen;
+mod tell;
+mod tutorial;
+
+pub use course::{Course, End, Moment, Told, Witness};
+pub use found::{Found, Missing, find, with_driver_named};
+pub use prepare::{NotPrepared, Prepared, prepare};
+pub use records::{Records, Site};
+pub use screen::{Answer, Area, Screen, Trouble};
+pub use tell::report;
+pub use tutorial::{PARAMETER, STEPS, WORKFLOW, after, identity_steps};
+
+#[cfg(feature = "drive")]
+pub use chromium::Chromium;
+
+/// A page of its own in a new browser.
+#[cfg(feature = "drive")]
+pub fn open(found: &Found, headed: bool) -> Answer<Box<dyn Screen>> {
+    Ok(Box::new(Chromium::open(found, headed)?))
+}
+
+/// Never asked for: without the feature nothing is found.
+#[cfg(not(feature = "drive"))]
+pub fn open(_: &Found, _: bool) -> Answer<Box<dyn Screen>> {
+    Err(Trouble::Broken(Missing::NotBuilt.to_string()))
+}
