@@ -15,6 +15,9 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
 const DEADLINE: Duration = Duration::from_secs(20);
 
+/// A command line that is refused.
+const REFUSED: [&str; 3] = ["serve", "--bundles", "/no/such/folder"];
+
 /// A terminal: the side that a person sits at, and the side that a program gets.
 fn terminal() -> (OwnedFd, OwnedFd) {
     let person = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal is made");
@@ -106,12 +109,12 @@ fn colours_are_on_a_terminal_and_nowhere_else() {
         (status.success(), said.contains('\u{1b}'))
     };
     assert_eq!(coloured(&["--help"], None), (true, true));
-    assert_eq!(coloured(&["serve"], None), (false, true));
+    assert_eq!(coloured(&REFUSED, None), (false, true));
     for unwanted in [("NO_COLOR", "1"), ("TERM", "dumb")] {
         assert_eq!(coloured(&["--help"], Some(unwanted)), (true, false), "{unwanted:?}");
-        assert_eq!(coloured(&["serve"], Some(unwanted)), (false, false), "{unwanted:?}");
+        assert_eq!(coloured(&REFUSED, Some(unwanted)), (false, false), "{unwanted:?}");
     }
-    assert_eq!(coloured(&["serve"], Some(("NO_COLOR", ""))), (false, true), "an empty NO_COLOR says nothing");
+    assert_eq!(coloured(&REFUSED, Some(("NO_COLOR", ""))), (false, true), "an empty NO_COLOR says nothing");
     let piped = agent(&["--help"]).output().expect("the program runs").stdout;
     assert!(!piped.is_empty() && !piped.contains(&0x1b));
 }

@@ -1,8 +1,10 @@
 //! The judge. It drives the agent's real binary over real stdio, records what it sees, and judges the record.
 
 pub mod bench;
+pub mod browser;
 pub mod check;
 pub mod cli;
+pub mod clients;
 pub mod console;
 pub mod docs;
 pub mod evidence;

@@ -99,7 +99,9 @@ fn events() -> [Event; 3] {
         conformance: "0".into(),
         agent: "a".into(),
         flow: "f".into(),
-        scenarios: vec![scenario],
+        scenarios: vec![scenario.clone()],
+        unable: vec![scenario],
+        unable_why: Some("no browser".into()),
     };
     let told = vec![Told { action: Some("action 1".into()), lines: vec!["line".into()] }];
     [

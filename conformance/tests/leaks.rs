@@ -77,7 +77,12 @@ fn program() -> String {
 
 fn seen(lie: &str) -> (Evidence, Judgement) {
     let scenario = expand("liars", KNOWS).unwrap().remove(0);
-    let subject = Subject { agent: vec![program(), lie.into()], flow: vec![program(), "flow".into()] };
+    let subject = Subject {
+        agent: vec![program(), lie.into()],
+        flow: vec![program(), "flow".into()],
+        browser: None,
+        real_flow: None,
+    };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let evidence = tokio::task::LocalSet::new().block_on(&runtime, perform(&scenario, &subject));
     let judgement = judge(&evidence);

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use reqwest::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE};
+use reqwest::redirect::Policy;
 use reqwest::{Client, Response, StatusCode, Url};
 
 use super::reason::Reason;
-use crate::http_client;
 
 const CONNECT: Duration = Duration::from_secs(5);
 const TOTAL: Duration = Duration::from_secs(15);
@@ -63,8 +63,13 @@ impl Fetcher {
     }
 
     fn client(&self) -> reqwest::Result<Client> {
-        let client = http_client::builder()
+        // Somebody else may have installed one already; either serves.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let client = Client::builder()
             .https_only(true)
+            .redirect(Policy::none())
+            .no_proxy()
+            .referer(false)
             .connect_timeout(CONNECT)
             .timeout(self.total)
             .user_agent(concat!("openadapt-agent/", env!("CARGO_PKG_VERSION")));

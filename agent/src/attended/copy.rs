@@ -154,6 +154,10 @@ pub const CHANGED_MEANWHILE: &str = "The item changed while the person was asked
      to see where it stands.";
 pub const NOT_SUBMITTED: &str = "Flow's bridge can't be reached, so nothing was submitted. The operator looks at the server's log and at \
     --flow-bridge.";
+pub const SUPPRESSED: &str = "Flow has refused this decision twice, and nothing about the item has changed since. Nothing was submitted. A person looks \
+    at the run in Flow on that computer.";
+pub const NOT_RECORDED: &str = "The records of this computer can't be read or written, so nothing was submitted. The operator finds the cause in the \
+    server's log.";
 pub const FAILED: &str = "The decision ended without a safe terminal answer from Flow. It may or may not have been carried out. Don't repeat \
     it by yourself: a person checks the record in the app, and get_attention_item and get_run tell what is known.";
 
@@ -192,6 +196,8 @@ mod tests {
             UNANSWERED,
             CHANGED_MEANWHILE,
             NOT_SUBMITTED,
+            SUPPRESSED,
+            NOT_RECORDED,
         ] {
             assert!(sentence.contains("othing was submitted"), "{sentence}");
         }

@@ -6,12 +6,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::copy;
-use super::decision;
+use super::decision::{self, DecisionStatus};
 use super::operator::Operator;
 use super::queue::{AttentionQueue, Resolved};
 use super::request::DecisionRequest;
 use crate::flow::bridge::FlowBridge;
-use crate::flow::bridge::protocol::{ActRequest, Acted};
+use crate::flow::bridge::protocol::{ActRequest, Acted, FlowDecision};
+use crate::lifecycle::executor::StartToken;
+use crate::lifecycle::sealed::DecisionEnd;
 use serde_json::{Map, Value};
 
 /// Takes decisions of persons to Flow.
@@ -58,17 +60,19 @@ impl DecisionDesk {
         }
     }
 
-    /// Submits what a person has confirmed.
-    pub fn submit(&self, request: &DecisionRequest) -> Result<Map<String, Value>, Stopped> {
+    /// Everything that a person has confirmed, looked at once more, here and by Flow, before it is handed over.
+    pub fn look_again(&self, request: &DecisionRequest) -> Result<(), Stopped> {
         self.resolve(request)?;
         let seen = self.bridge.attention_item(&self.runs_dir, request.attention_id.as_str());
         let offered = match seen {
             Err(fault) => return Err(not_submitted(&fault)),
             Ok(item) => item.is_some_and(|item| item.offers(&request.capability_digest, request.action.as_str())),
         };
-        if !offered {
-            return Err(Stopped(copy::CHANGED_MEANWHILE));
-        }
+        if offered { Ok(()) } else { Err(Stopped(copy::CHANGED_MEANWHILE)) }
+    }
+
+    /// Hands a decision to Flow, once: with the token of its committed dispatch, which nothing else makes.
+    pub fn submit(&self, request: &DecisionRequest, _: StartToken) -> Submitted {
         let acted = self.bridge.act(
             &self.runs_dir,
             &ActRequest {
@@ -80,12 +84,33 @@ impl DecisionDesk {
                 operator: self.operator.as_str(),
             },
         );
-        match acted {
-            Ok(Acted::Decided(flow)) => decision::decided(request, &flow).ok_or(Stopped(copy::FAILED)),
-            Ok(Acted::Refused) => Ok(decision::refused(request)),
-            Ok(Acted::Failed) => Err(Stopped(copy::FAILED)),
-            Err(fault) => Err(not_submitted(&fault)),
+        let (end, answer) = match acted {
+            Ok(Acted::Decided(flow)) => match decision::decided(request, &flow) {
+                Some(told) => (end_of(&flow), Ok(told)),
+                None => (DecisionEnd::Uncertain, Err(Stopped(copy::FAILED))),
+            },
+            Ok(Acted::Refused) => (DecisionEnd::Refused, Ok(decision::refused(request))),
+            Ok(Acted::Failed) => (DecisionEnd::Uncertain, Err(Stopped(copy::FAILED))),
+            Err(fault) => (DecisionEnd::NotSubmitted, Err(not_submitted(&fault))),
+        };
+        Submitted { end, answer }
+    }
+}
+
+/// What handing a decision over came to, and what is told of it.
+pub struct Submitted {
+    pub end: DecisionEnd,
+    pub answer: Result<Map<String, Value>, Stopped>,
+}
+
+/// Flow's own word for where its decision stands.
+fn end_of(flow: &FlowDecision) -> DecisionEnd {
+    match DecisionStatus::parse(&flow.status) {
+        Some(DecisionStatus::Refused) => DecisionEnd::Refused,
+        Some(DecisionStatus::Prepared | DecisionStatus::DeliveryStarted | DecisionStatus::DeliveryUncertain) | None => {
+            DecisionEnd::Uncertain
         }
+        Some(_) => DecisionEnd::CarriedOut,
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use super::attention_tools;
-use super::host::{CallContext, ClientTraits, FORM_LIMIT, Form, FormOutcome, ToolAnswer, ToolSpec};
+use super::host::{CallContext, ClientTraits, FORM_LIMIT, Form, FormAnswer, FormOutcome, ToolAnswer, ToolSpec};
 use crate::attended::action::Action;
 use crate::attended::copy;
 use crate::attended::decide::{DecisionDesk, Stopped};
@@ -17,8 +17,11 @@ use crate::attended::{AttentionQueue, Resolved};
 use crate::cli::ServeOptions;
 use crate::contract::ids::RunId;
 use crate::flow::bridge::FlowBridge;
+use crate::lifecycle::sealed::DecisionEnd;
 use crate::refusal::Refusal;
-use crate::service::Service;
+use crate::runs::StoreError;
+use crate::service::decisions::{Approved, Called};
+use crate::service::{Core, Service};
 
 /// The attention half of the bridge.
 pub struct Attention {
@@ -111,30 +114,15 @@ impl Attention {
     }
 
     async fn decide(&self, desk: &Arc<DecisionDesk>, request: DecisionRequest, cx: CallContext) -> ToolAnswer {
-        let asked = match cx.answer {
-            None => None,
-            Some(answer) => match sentence_of(answer.given) {
-                Some(sentence) => return ToolAnswer::Refused(sentence),
-                None => Some(answer.binding),
-            },
-        };
-        let binding = request.binding();
-        let Some(confirmed) = asked else {
-            let (resolving, known) = (Arc::clone(desk), request.clone());
-            return match blocking(move || resolving.resolve(&known)).await {
-                Some(Ok(_)) if !cx.client.form_elicitation => ToolAnswer::Refused(copy::NO_FORM),
-                Some(Ok(resolved)) => ToolAnswer::Ask(self.form(&request, &resolved).await),
-                Some(Err(Stopped(sentence))) => ToolAnswer::Refused(sentence),
-                None => ToolAnswer::Refused(copy::QUEUE_UNREADABLE),
-            };
-        };
-        if confirmed != binding || !cx.client.form_elicitation {
-            return ToolAnswer::Refused(copy::CHANGED_MEANWHILE);
-        }
+        let (desk, core, asked) = (Arc::clone(desk), self.service.decisions(), request.clone());
         // On a thread that goes on when the call is given up: what was confirmed is submitted as a whole.
-        let desk = Arc::clone(desk);
-        match blocking(move || desk.submit(&request)).await {
-            Some(Ok(decision)) => ToolAnswer::Object(decision),
+        let step = blocking(move || match cx.answer {
+            None => called_for(&desk, &core, &asked, cx.client),
+            Some(answer) => answered(&desk, &core, &asked, cx.client, answer),
+        });
+        match step.await {
+            Some(Ok(Step::Told(decision))) => ToolAnswer::Object(decision),
+            Some(Ok(Step::Ask(resolved))) => ToolAnswer::Ask(self.form(&request, &resolved).await),
             Some(Err(Stopped(sentence))) => ToolAnswer::Refused(sentence),
             None => ToolAnswer::Refused(copy::FAILED),
         }
@@ -155,6 +143,76 @@ impl Attention {
             binding: request.binding(),
         }
     }
+}
+
+/// One turn of a decision.
+enum Step {
+    Told(Map<String, Value>),
+    Ask(Box<Resolved>),
+}
+
+fn called_for(
+    desk: &DecisionDesk,
+    core: &Core,
+    request: &DecisionRequest,
+    client: ClientTraits,
+) -> Result<Step, Stopped> {
+    let resolved = match desk.resolve(request) {
+        Ok(_) if !client.form_elicitation => Err(Stopped(copy::NO_FORM)),
+        resolved => resolved,
+    };
+    let resolved = resolved.inspect_err(|_| {
+        if let Err(fault) = core.decision_refused(request) {
+            tracing::warn!("a refused decision couldn't be written down: {fault}");
+        }
+    })?;
+    match core.decision_called(request).map_err(|fault| not_recorded(&fault))? {
+        Called::Ask => Ok(Step::Ask(Box::new(resolved))),
+        Called::Approved(approved) => carry_out(desk, core, request, approved),
+        Called::Suppressed => Err(Stopped(copy::SUPPRESSED)),
+    }
+}
+
+fn answered(
+    desk: &DecisionDesk,
+    core: &Core,
+    request: &DecisionRequest,
+    client: ClientTraits,
+    answer: FormAnswer,
+) -> Result<Step, Stopped> {
+    let binds = answer.binding == request.binding() && client.form_elicitation;
+    let given = if answer.given == FormOutcome::Confirmed && !binds { FormOutcome::Unanswered } else { answer.given };
+    let approved = core.decision_answered(request, given).map_err(|fault| not_recorded(&fault))?;
+    match (sentence_of(answer.given), approved) {
+        (Some(sentence), _) => Err(Stopped(sentence)),
+        (None, Some(approved)) => carry_out(desk, core, request, approved),
+        (None, None) => Err(Stopped(copy::CHANGED_MEANWHILE)),
+    }
+}
+
+/// Looked at again, dispatched, handed over, sealed: in this order, and each once.
+fn carry_out(desk: &DecisionDesk, core: &Core, request: &DecisionRequest, approved: Approved) -> Result<Step, Stopped> {
+    if let Err(stopped) = desk.look_again(request) {
+        let end =
+            if stopped == Stopped(copy::NOT_SUBMITTED) { DecisionEnd::NotSubmitted } else { DecisionEnd::NotOffered };
+        core.decision_dropped(request, approved, end).map_err(|fault| not_recorded(&fault))?;
+        return Err(stopped);
+    }
+    let dispatched = core.decision_dispatched(request, approved).map_err(|fault| not_recorded(&fault))?;
+    let Some((handed, token)) = dispatched else { return Err(Stopped(copy::CHANGED_MEANWHILE)) };
+    let submitted = desk.submit(request, token);
+    let told = submitted.answer.as_ref().cloned().unwrap_or_default();
+    if let Err(fault) = core.decision_ended(request, handed, submitted.end, told) {
+        // It was carried out or not; nobody could say so again, so nobody is told that all is well.
+        tracing::warn!("what became of a decision couldn't be written down: {fault}");
+        return Err(Stopped(copy::FAILED));
+    }
+    submitted.answer.map(Step::Told)
+}
+
+fn not_recorded(fault: &StoreError) -> Stopped {
+    tracing::warn!("a decision can't be written down, so nothing was submitted: {fault}");
+    Stopped(copy::NOT_RECORDED)
 }
 
 /// What is said of an answer that isn't a yes.

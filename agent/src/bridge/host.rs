@@ -100,6 +100,11 @@ pub trait ToolHost: Send + Sync + 'static {
     /// The tools in list order, for this client.
     fn tools(&self, client: ClientTraits) -> Vec<ToolSpec>;
 
+    /// A number that is another one whenever other tools are offered than before. Looked at for every list and call.
+    fn tools_offered(&self) -> u64 {
+        0
+    }
+
     /// Whether an answer of this tool goes out as `structuredContent` too.
     fn has_output_schema(&self, name: &str, client: ClientTraits) -> bool {
         self.tools(client).iter().any(|tool| tool.name == name && tool.output_schema.is_some())

@@ -10,28 +10,30 @@ const HOW_TO_RUN: &str = "Call run_workflow with a workflow's name, its inputs a
                           the same work.";
 const RUNS_DISABLED_NOTE: &str =
     "This server only lists workflows. The operator can start it with --mode production to run them.";
+const RUNS_OFF_NOTE: &str = "Runs are switched off on this computer. The operator can switch them on again.";
 
 pub fn workflows(service: &Service) -> Map<String, Value> {
+    let runs = service.runs_offered();
     if let Some(sandbox) = service.sandbox() {
-        return of_the_sandbox(service, sandbox);
+        return of_the_sandbox(service, sandbox, runs);
     }
-    let runs = service.runs_enabled();
+    let why_not = if service.runs_enabled() { RUNS_OFF_NOTE } else { RUNS_DISABLED_NOTE };
     let rows: Vec<Value> = service.catalog().iter().map(|workflow| workflow.row(Omitted::Refused).into()).collect();
     let list = [
         ("mode", service.mode().as_str().into()),
         ("run_tools_enabled", runs.into()),
-        ("how_to_run", if runs { HOW_TO_RUN } else { RUNS_DISABLED_NOTE }.into()),
+        ("how_to_run", if runs { HOW_TO_RUN } else { why_not }.into()),
         ("workflows", rows.into()),
         ("schema_version", 1.into()),
         ("lifecycle", "admission-derived".into()),
         ("protected_export_enabled", false.into()),
         ("synthetic_recorded_defaults_enabled", false.into()),
-        ("note", if runs { Value::Null } else { json!(RUNS_DISABLED_NOTE) }),
+        ("note", if runs { Value::Null } else { json!(why_not) }),
     ];
     list.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
 }
 
-fn of_the_sandbox(service: &Service, sandbox: &Sandbox) -> Map<String, Value> {
+fn of_the_sandbox(service: &Service, sandbox: &Sandbox, runs: bool) -> Map<String, Value> {
     let available = sandbox.is_available();
     let rows = service.catalog().iter().map(|workflow| {
         let mut row = workflow.row(Omitted::Refused);
@@ -40,8 +42,8 @@ fn of_the_sandbox(service: &Service, sandbox: &Sandbox) -> Map<String, Value> {
     });
     let list = [
         ("mode", service.mode().as_str().into()),
-        ("run_tools_enabled", true.into()),
-        ("how_to_run", HOW_TO_RUN.into()),
+        ("run_tools_enabled", runs.into()),
+        ("how_to_run", if runs { HOW_TO_RUN } else { RUNS_OFF_NOTE }.into()),
         ("workflows", rows.collect()),
         ("sandbox", sandbox.block().into()),
     ];

@@ -16,7 +16,7 @@ use crate::cli::{ServeOptions, WorkflowSource};
 use crate::contract::outcome::Mode;
 use crate::refusal::Refusal;
 use crate::runs::StoreError;
-use crate::service::Service;
+use crate::service::{Ran, Service};
 use arguments::{GetRunArguments, RunWorkflowArguments, nothing_more};
 use attention::Attention;
 use host::{AnswerFuture, CallContext, ClientTraits, ToolAnswer, ToolHost, ToolSpec};
@@ -57,10 +57,13 @@ impl Bridge {
             },
             // Answered by a read-only server, too: a client that holds an older list learns that nothing was started.
             tools::RUN_WORKFLOW => match RunWorkflowArguments::parse(arguments) {
-                Ok(arguments) => match self.service.run_workflow(arguments).await {
-                    Ok(result) => ToolAnswer::Object(result.to_object()),
-                    Err(fault) => refused_for(&fault, tools::RUN_NOT_STARTED),
-                },
+                Ok(arguments) => {
+                    match self.service.run_workflow(arguments, cx.client.form_elicitation, cx.answer).await {
+                        Ok(Ran::Result(result)) => ToolAnswer::Object(result.to_object()),
+                        Ok(Ran::Ask(form)) => ToolAnswer::Ask(*form),
+                        Err(fault) => refused_for(&fault, tools::RUN_NOT_STARTED),
+                    }
+                }
                 Err(_) => ToolAnswer::Refused(tools::RUN_WORKFLOW_USAGE),
             },
             tools::GET_RUN => match GetRunArguments::parse(arguments) {
@@ -96,9 +99,19 @@ impl ToolHost for Bridge {
     }
 
     fn tools(&self, client: ClientTraits) -> Vec<ToolSpec> {
-        let runs = self.service.runs_enabled().then(tools::run_workflow);
+        let runs = self.service.runs_offered().then(tools::run_workflow);
         let contract = [tools::list_workflows()].into_iter().chain(runs).chain([tools::get_run()]);
         contract.chain(self.attention.iter().flat_map(|attention| attention.tools(client))).collect()
+    }
+
+    fn tools_offered(&self) -> u64 {
+        u64::from(self.service.runs_offered())
+    }
+
+    /// Also for a tool that was taken off the list since the client read it.
+    fn has_output_schema(&self, name: &str, _: ClientTraits) -> bool {
+        matches!(name, tools::LIST_WORKFLOWS | tools::GET_RUN)
+            || name == tools::RUN_WORKFLOW && self.service.runs_enabled()
     }
 
     fn form_limit(&self) -> Duration {

@@ -20,5 +20,6 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> ExitCode {
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut super::description(), console::PROGRAM, &mut script);
-    console::data(&String::from_utf8_lossy(&script))
+    console::to_stdout(&String::from_utf8_lossy(&script));
+    ExitCode::SUCCESS
 }

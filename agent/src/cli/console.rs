@@ -36,13 +36,6 @@ pub fn warn(command: &str, sentence: &str) {
     to_stderr(&format!("{} {sentence}\n", paint.with(WARNING, &format!("{command}: warning:"))));
 }
 
-/// What the command was asked for, on stdout. A closed stdout has nobody to tell.
-pub fn data(text: &str) -> ExitCode {
-    let mut stdout = std::io::stdout();
-    let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
-    ExitCode::SUCCESS
-}
-
 /// Whether a stream gets colours: a terminal does, unless its user said no.
 struct Paint(bool);
 
@@ -80,7 +73,8 @@ pub fn usage(command: &str, message: &clap::Error) -> ExitCode {
     let text = message.render();
     if !message.use_stderr() {
         let paint = Paint::for_stream(&std::io::stdout());
-        return data(&if paint.0 { text.ansi().to_string() } else { text.to_string() });
+        to_stdout(&if paint.0 { text.ansi().to_string() } else { text.to_string() });
+        return ExitCode::SUCCESS;
     }
     let text = text.to_string();
     let mut paragraphs = text.split("\n\n").map(|part| part.split_whitespace().collect::<Vec<_>>().join(" "));

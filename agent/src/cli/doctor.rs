@@ -18,8 +18,13 @@ const NAME: &str = "doctor";
 /// Nothing is decided here.
 const NO_DECISION: Duration = Duration::from_secs(1);
 
+const EXAMPLES: &str = "Examples:
+  openadapt-agent doctor
+  openadapt-agent doctor --flow-cli flow-fake --json";
+
 /// Exit codes: 0 a run has all that it needs, 1 something is missing or wrong, 2 the command line can't be used.
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Flags {
     /// The findings as one JSON object.
     #[arg(long)]

@@ -39,5 +39,6 @@ pub fn run(arguments: &Arguments) -> ExitCode {
             "the folder bundle beside SKILL.md is protected workflow data, recorded values and pictures included; don't share it",
         );
     }
-    console::data(&format!("{}\n", emitted.folder.display()))
+    console::to_stdout(&format!("{}\n", emitted.folder.display()));
+    ExitCode::SUCCESS
 }

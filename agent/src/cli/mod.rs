@@ -3,11 +3,14 @@
 mod admission;
 mod completions;
 mod console;
+mod control;
 mod doctor;
 mod emit_skill;
 mod environment;
 mod keeper;
 mod man;
+mod runs;
+mod runs_folder;
 mod seal;
 mod serve;
 mod serve_options;
@@ -40,6 +43,7 @@ struct Cli {
 }
 
 const EXAMPLES: &str = "Examples:
+  openadapt-agent serve                                          a sandbox, to try it out
   openadapt-agent serve --bundles workflows                      lists workflows to an MCP client
   openadapt-agent serve --mode production --bundles workflows    runs them, too
   openadapt-agent emit-skill workflows/triage --out skills       writes one as an Agent Skill
@@ -56,6 +60,10 @@ enum Command {
     Admission(admission::Arguments),
     /// Checks Seals, and pins the keys that they are checked with.
     Seal(seal::Arguments),
+    /// Switches runs off and on, for every server on a runs folder.
+    Control(control::Arguments),
+    /// Shows what happened to runs.
+    Runs(runs::Arguments),
     /// Tells what is there on this computer, what is missing and how to get it. Changes nothing.
     Doctor(doctor::Flags),
     /// Writes a workflow's card as an Agent Skill.
@@ -77,6 +85,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(Cli { command: Command::Serve(flags) }) => serve::run(*flags),
         Ok(Cli { command: Command::Admission(arguments) }) => admission::run(arguments),
         Ok(Cli { command: Command::Seal(arguments) }) => seal::run(arguments),
+        Ok(Cli { command: Command::Control(arguments) }) => control::run(&arguments),
+        Ok(Cli { command: Command::Runs(arguments) }) => runs::run(&arguments),
         Ok(Cli { command: Command::Doctor(flags) }) => doctor::run(flags),
         Ok(Cli { command: Command::EmitSkill(arguments) }) => emit_skill::run(&arguments),
         Ok(Cli { command: Command::Completions(arguments) }) => completions::run(&arguments),

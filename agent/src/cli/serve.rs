@@ -36,7 +36,12 @@ pub fn run(flags: Flags) -> ExitCode {
         console::to_stderr(WAITING);
     }
     tell_of_the_release(&options);
-    match mcp::process::serve_stdio(ServerFace::default(), || Arc::new(bridge)) {
+    let face = ServerFace { tool_list_changes: options.runs_enabled, ..ServerFace::default() };
+    let ended = mcp::process::serve_stdio(face, || Arc::new(bridge));
+    if let Some(sandbox) = service.sandbox() {
+        sandbox.leave();
+    }
+    match ended {
         Ok(_) => ExitCode::SUCCESS,
         Err(fault) => console::bug(NAME, &fault.into()),
     }

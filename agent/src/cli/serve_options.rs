@@ -13,6 +13,7 @@ use crate::bridge::host::FORM_LIMIT;
 use crate::contract::outcome::Mode;
 use crate::flow::bridge::command::{BridgeCommand, Deployment};
 use crate::flow::command::{FlowCommand, FlowSettings};
+use crate::lifecycle::review::ReviewCommand;
 use crate::refusal::Refusal;
 use crate::sandbox::SandboxSettings;
 use crate::variable;
@@ -37,6 +38,7 @@ pub enum ApprovalModeFlag {
 }
 
 const EXAMPLES: &str = "Examples:
+  openadapt-agent serve                                                   a sandbox: a made-up workflow on a made-up app
   openadapt-agent serve --bundles workflows                               lists workflows, runs none
   openadapt-agent serve --mode production --bundles workflows             runs them
   openadapt-agent serve --mode attended --bundles workflows --config deployment.yaml
@@ -45,6 +47,7 @@ const EXAMPLES: &str = "Examples:
 
 Environment:
   OPENADAPT_AGENT_RUNS_DIR   where runs and records are kept, if --runs-dir isn't given
+  OPENADAPT_AGENT_SANDBOX_DIR  the same for the sandbox
   OPENADAPT_BUNDLE_KEY       Flow's key of encrypted workflows, handed on to Flow
   With --from-env also OPENADAPT_AGENT_BUNDLES_DIR, _ALLOW_RUN, _ALLOW_ATTENDED_ACTIONS, _DEPLOYMENT_CONFIG, _POLICY, _HEADED and
   _BUNDLE_KEY, each with OPENADAPT_AGENT before it.";
@@ -52,6 +55,7 @@ Environment:
 /// Under which words `--help` lists a flag.
 mod heading {
     pub const MODES: &str = "What the server may do";
+    pub const SANDBOX: &str = "The sandbox";
     pub const RUNS: &str = "Every run";
     pub const PEOPLE: &str = "People";
     pub const RECORDS: &str = "Records";
@@ -113,6 +117,9 @@ pub struct Flags {
     /// When a person approves a save before it is made. Needs a Flow that has approval modes.
     #[arg(long, value_enum, help_heading = heading::PEOPLE)]
     approval_mode: Option<ApprovalModeFlag>,
+    /// A local program that looks at each whole run before it may begin, and may refuse it (docs/lifecycle.md, "The reviewer").
+    #[arg(long, value_name = "WORDS")]
+    auto_review: Option<String>,
     /// Lets a single call name another address, with the older run tools.
     #[arg(long, help_heading = heading::RUNS)]
     allow_url_override: bool,
@@ -140,6 +147,8 @@ pub struct ServeOptions {
     pub timeout: Duration,
     /// Decisions on paused runs are carried, this way.
     pub attended: Option<AttendedOptions>,
+    /// Looks at each run before it may begin.
+    pub auto_review: Option<ReviewCommand>,
     pub admission: AdmissionOptions,
 }
 
@@ -286,7 +295,9 @@ impl Flags {
             BridgeCommand::new(self.flow_bridge.as_deref(), flow.words(), deployment, decision_within)
         };
         let (bridge, describing) = (bridge_for(&deployment)?, bridge_for(&Deployment::default())?);
+        let auto_review = reviewer(self.auto_review.as_deref(), runs_enabled)?;
         Ok(ServeOptions {
+            auto_review,
             workflows: WorkflowSource::Bundles { folder: around.current_dir.join(bundles), describing },
             runs_dir: runs_dir(self.runs_dir, around)?,
             runs_enabled,
@@ -301,6 +312,7 @@ impl Flags {
 impl Flags {
     fn for_the_sandbox(self, around: &Surroundings) -> Result<ServeOptions, Refusal> {
         Ok(ServeOptions {
+            auto_review: reviewer(self.auto_review.as_deref(), true)?,
             workflows: WorkflowSource::Sandbox(self.sandbox_settings()?),
             runs_dir: sandbox::sandbox_dir(self.runs_dir.as_deref(), around)?,
             runs_enabled: true,
@@ -310,6 +322,20 @@ impl Flags {
             admission: AdmissionOptions::default(),
         })
     }
+}
+
+fn reviewer(words: Option<&str>, runs_enabled: bool) -> Result<Option<ReviewCommand>, Refusal> {
+    let Some(words) = words else { return Ok(None) };
+    if !runs_enabled {
+        return Err(Refusal::new(
+            "--auto-review goes with runs, and this server would only list workflows",
+            "add --mode production or attended, or leave --auto-review out",
+        ));
+    }
+    let command = ReviewCommand::parse(words).ok_or_else(|| {
+        Refusal::new("--auto-review isn't a command", "write it as you would in a shell, with quotes closed")
+    })?;
+    Ok(Some(command))
 }
 
 fn seconds(given: f64, flag: &str, hint: &str) -> Result<Duration, Refusal> {

@@ -59,6 +59,9 @@ pub const fn simulated_because(lacking: Lacking) -> &'static str {
         }
         Lacking::NoDriver => "The sandbox is simulated because the browser's driver wasn't found on this computer.",
         Lacking::NoBrowser => "The sandbox is simulated because no browser was found on this computer.",
+        Lacking::BrowserFailed => {
+            "The sandbox is simulated because the browser on this computer couldn't open the app."
+        }
         Lacking::EngineFailed => "The sandbox is simulated because its engine failed while it was prepared.",
         Lacking::NoApp => "The sandbox is simulated because its app wasn't found on this computer.",
         Lacking::AppNotStarted => "The sandbox is simulated because its app couldn't be started.",
@@ -130,7 +133,7 @@ const fn sentences(reason: Reason) -> (&'static str, &'static str) {
             "Call list_workflows for the names, then call run_workflow with one of them.",
         ),
         Reason::WorkflowUnavailable => ("Nothing ran: the workflow can't be loaded on this computer.", SETUP),
-        Reason::RunsDisabled => ("Nothing ran: this server only lists workflows.", SETUP),
+        Reason::RunsDisabled => ("Nothing ran: runs are switched off on this server.", SETUP),
         Reason::NotReadyToRun => {
             ("Nothing ran: the workflow didn't pass the checks before a run. failed_checks names them.", SETUP)
         }

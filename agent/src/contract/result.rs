@@ -10,6 +10,7 @@ use super::invalid_input::InvalidInput;
 use super::outcome::{Mode, Outcome, Proof};
 use super::reason::Reason;
 use super::sandbox::SandboxFacts;
+use crate::lifecycle::facts::LifecycleFacts;
 
 pub const CONTRACT_VERSION: &str = "openadapt.run-result/v1";
 
@@ -25,6 +26,8 @@ pub struct ResultFacts {
     pub seconds: Option<f64>,
     pub model_calls: Option<u64>,
     pub technical: Technical,
+    /// What the one entry saw of the action. Told, never kept with the result.
+    pub lifecycle: Option<LifecycleFacts>,
     /// In sandbox mode, as far as it is known.
     pub sandbox: Option<SandboxFacts>,
     /// A receipt of exactly this run was signed with a key that is pinned here.
@@ -126,7 +129,10 @@ impl RunResult {
         if !sandbox.is_empty() {
             fields.push(("sandbox", sandbox.into()));
         }
-        let technical = facts.technical.to_object();
+        let mut technical = facts.technical.to_object();
+        if let Some(lifecycle) = &facts.lifecycle {
+            technical.insert("lifecycle".to_owned(), lifecycle.to_object().into());
+        }
         if !technical.is_empty() {
             fields.push(("technical", technical.into()));
         }

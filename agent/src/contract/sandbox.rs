@@ -34,6 +34,8 @@ closed_words! {
         NotBuilt = "not_built",
         NoDriver = "no_driver",
         NoBrowser = "no_browser",
+        /// There is one, and it can't be started or doesn't open the app.
+        BrowserFailed = "browser_failed",
         /// It ended, said what is no answer, or took too long before it was ready.
         EngineFailed = "engine_failed",
         NoApp = "no_app",

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use serde_json::{Value, json};
+
 use crate::refusal::Refusal;
 
 /// What the operator fixed for every run.
@@ -66,6 +68,27 @@ impl FlowCommand {
 
     pub fn settings(&self) -> &FlowSettings {
         &self.settings
+    }
+
+    /// What the operator fixed, for the digest of the policy.
+    pub fn facts(&self) -> Value {
+        let settings = &self.settings;
+        json!({
+            "words": self.words,
+            "url": settings.url,
+            "config": settings.config,
+            "policy": settings.policy,
+            "approval_mode": settings.approval_mode,
+            "extra": settings.extra,
+        })
+    }
+
+    pub fn url(&self) -> Option<&str> {
+        self.settings.url.as_deref()
+    }
+
+    pub fn config(&self) -> Option<&Path> {
+        self.settings.config.as_deref()
     }
 
     pub fn approval_mode(&self) -> Option<&str> {

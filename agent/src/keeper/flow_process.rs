@@ -14,6 +14,7 @@ use super::time_limit::TimeLimit;
 use crate::flow::approval;
 use crate::flow::bundle_key;
 use crate::flow::run_dir::RunDir;
+use crate::lifecycle::crash::{Point, pass};
 use crate::runs::clock::utc_now;
 use crate::runs::dispatch::FlowEnd;
 
@@ -49,6 +50,8 @@ pub fn run(argv: &[String], run_dir: &Path, limit: Duration) -> Option<FlowRun> 
         .process_group(0)
         .spawn()
         .ok()?;
+    // A fault that a test asks for here can't undo the start; a death can.
+    let _ = pass(Point::KeeperAfterSpawn);
     let drains = (child.stdout.take().map(Drain::start), child.stderr.take().map(Drain::start));
     let mut time = TimeLimit::new(limit);
     let timed_out = watch(&child, run_dir, &mut time);

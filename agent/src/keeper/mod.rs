@@ -12,8 +12,12 @@ use anyhow::Context;
 
 use crate::flow::report;
 use crate::flow::run_dir::RunDir;
+use crate::lifecycle::Store;
+use crate::lifecycle::contracts::Executor;
+use crate::lifecycle::crash::{Point, pass};
 use crate::runs::clock::utc_now;
-use crate::runs::dispatch::{Claimed, Dispatch, Entry, ExitFacts, FlowEnd, Order, PRINTED, enter};
+use crate::runs::dispatch::{Dispatch, Entered, Entry, ExitFacts, FlowEnd, Order, PRINTED, enter};
+use crate::runs::key::FingerprintKey;
 use crate::runs::root::StoreRoot;
 use flow_process::FlowRun;
 
@@ -25,17 +29,35 @@ pub fn keep(dispatch_dir: &Path) -> anyhow::Result<()> {
     // Fails only for a process that leads a group already, which is as far from the server's group as this wants to be.
     let _ = rustix::process::setsid();
     let root = StoreRoot::open(runs_dir_of(dispatch_dir).context("the dispatch folder isn't in a runs folder")?)?;
-    let Entry::Claimed(claimed) = enter(dispatch_dir)? else { return Ok(()) };
-    let order = claimed.intent().order.clone();
+    let Entry::Entered(entered) = enter(dispatch_dir)? else { return Ok(()) };
+    if !claim(&root, &entered)? {
+        return Ok(());
+    }
+    let order = entered.intent().order.clone();
     let run = start(&order);
+    pass(Point::KeeperAfterExit)?;
     let facts = facts(&order, run.as_ref());
     // The run's end is written down whatever becomes of the rest; the next server sweeps what is left.
     let _ = Dispatch::new(&root).discard_params(&order.run_id);
     if let Some(run) = run {
-        let _ = write_printed(&claimed, &run);
+        let _ = write_printed(&entered, &run);
     }
-    claimed.finish(&facts.context("nobody saw how the run ended")?)?;
-    Ok(())
+    entered.leave_facts(&facts.context("nobody saw how the run ended")?)?;
+    Ok(pass(Point::KeeperAfterFacts)?)
+}
+
+/// The one claim of the intent, in the store, under the run's lock. A revoked intent, or one that another keeper has, can't be
+/// claimed, and nothing is started.
+fn claim(root: &StoreRoot, entered: &Entered) -> anyhow::Result<bool> {
+    pass(Point::KeeperBeforeClaim)?;
+    let key = FingerprintKey::existing(root.folder())?.context("the folder's key is gone")?;
+    let store = Store::open_existing(root.folder(), &key)?;
+    let intent = entered.intent();
+    let claimed = store.claim(&intent.order.run_id, intent.token.as_str(), Executor::Flow)?;
+    if claimed {
+        pass(Point::KeeperAfterClaim)?;
+    }
+    Ok(claimed)
 }
 
 /// A run directory that is there already is another run's.
@@ -61,10 +83,10 @@ fn facts(order: &Order, run: Option<&FlowRun>) -> Option<ExitFacts> {
     })
 }
 
-fn write_printed(claimed: &Claimed, run: &FlowRun) -> std::io::Result<()> {
+fn write_printed(entered: &Entered, run: &FlowRun) -> std::io::Result<()> {
     for (name, bytes) in PRINTED.into_iter().zip([&run.stdout, &run.stderr]) {
         if !bytes.is_empty() {
-            claimed.folder().write_durable(name, bytes)?;
+            entered.folder().write_durable(name, bytes)?;
         }
     }
     Ok(())

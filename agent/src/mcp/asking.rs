@@ -38,6 +38,11 @@ impl Asking {
         Self { outbox, questions: Arc::default() }
     }
 
+    /// Tells the client something that it can't answer.
+    pub fn notify(&self, method: &str) {
+        self.outbox.push(json!({ "jsonrpc": "2.0", "method": method }).to_string());
+    }
+
     /// Shows the form and waits for its answer. Dropping the future, or the end of `limit`, takes the form back.
     pub async fn ask(&self, call: RequestId, form: &Form, limit: Duration) -> FormOutcome {
         let (_question, answer) = self.put(call, form);

@@ -45,6 +45,10 @@ impl Consent {
         Self { asking, states: RequestStates::new() }
     }
 
+    pub fn asking(&self) -> &Asking {
+        &self.asking
+    }
+
     pub async fn call<H: ToolHost>(&self, call: Call<'_, H>, way: Way) -> Step {
         match way {
             Way::Legacy { call: id } => Step::Answered(self.ask_and_wait(call, id).await),

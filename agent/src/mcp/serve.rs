@@ -29,7 +29,7 @@ const LAST_WRITES: Duration = Duration::from_millis(400);
 pub struct ServerFace {
     pub name: String,
     pub version: String,
-    /// Whether a client may expect notifications that the tool list changed. The adapter itself sends none.
+    /// Whether a client may expect notifications that the tool list changed.
     pub tool_list_changes: bool,
 }
 

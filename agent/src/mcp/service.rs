@@ -5,6 +5,7 @@ use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Poll;
 
 use rmcp::model::{
@@ -29,7 +30,8 @@ pub struct HostService<H> {
 
 impl<H: ToolHost> HostService<H> {
     pub fn new(host: Arc<H>, config: ServerConfig, asking: Asking, progress: Progress) -> Self {
-        Self { handler: Handler { host, config, consent: Consent::new(asking), progress } }
+        let offered = AtomicU64::new(host.tools_offered());
+        Self { handler: Handler { host, config, consent: Consent::new(asking), offered, progress } }
     }
 
     async fn answer(
@@ -39,6 +41,11 @@ impl<H: ToolHost> HostService<H> {
     ) -> Result<ServerResult, ErrorData> {
         let client = client_traits(&context);
         let lists_tools = matches!(request, ClientRequest::ListToolsRequest(_));
+        let tells = matches!(request, ClientRequest::ListToolsRequest(_) | ClientRequest::CallToolRequest(_))
+            && context.protocol_version().is_none_or(|version| version.has_initialize());
+        if tells {
+            self.handler.tell_of_changed_tools();
+        }
         let result = self.handler.handle_request(request, context).await?;
         if !lists_tools {
             return Ok(result);
@@ -86,7 +93,19 @@ struct Handler<H> {
     host: Arc<H>,
     config: ServerConfig,
     consent: Consent,
+    /// Which tools the client was last told of.
+    offered: AtomicU64,
     progress: Progress,
+}
+
+impl<H: ToolHost> Handler<H> {
+    /// A modern client is told nothing unasked: it has no standing connection.
+    fn tell_of_changed_tools(&self) {
+        let now = self.host.tools_offered();
+        if self.offered.swap(now, Ordering::SeqCst) != now {
+            self.consent.asking().notify("notifications/tools/list_changed");
+        }
+    }
 }
 
 impl<H: ToolHost> ServerHandler for Handler<H> {

@@ -1,7 +1,8 @@
-//! Dispatch: what was to be started, who took it, and how it ended. A run's keeper and its servers meet here, and nowhere else.
+//! Dispatch folders: what a keeper is to start, and how it ended. The files between a run's keeper and its servers; who may start is
+//! decided in the store of actions.
 
 mod desk;
-mod sweep;
+mod older;
 mod wire;
 
 use std::io;
@@ -10,7 +11,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::clock::utc_now;
-use super::files::{Creation, FileRead, Folder, FolderFault};
+use super::files::{FileRead, Folder, FolderFault};
 use super::lock::{Held, look};
 use super::record::AttemptOf;
 use super::root::StoreRoot;
@@ -18,9 +19,10 @@ use super::server::ServerId;
 use crate::contract::ids::{RequestId, RunId};
 use crate::contract::outcome::Mode;
 use crate::contract::sandbox::SandboxFacts;
+use crate::lifecycle::executor::StartToken;
 
-pub use desk::{Claimed, Entry, enter};
-use wire::Claimant;
+pub use desk::{Entered, Entry, enter};
+pub use older::{OlderState, Revocation};
 
 /// The dispatch folders of one store.
 #[derive(Debug, Clone, Copy)]
@@ -28,7 +30,7 @@ pub struct Dispatch<'a> {
     root: &'a StoreRoot,
 }
 
-/// Proof that a dispatch intent was committed: 32 hex digits. Only a committed intent makes one.
+/// What proves that a dispatch intent was committed, as its files carry it: 32 hex digits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Token(String);
@@ -43,7 +45,7 @@ pub struct Order {
     pub run_dir: PathBuf,
     /// Time a person spends approving doesn't count.
     pub time_limit_ms: u64,
-    /// What the run's record said, so that a lost record can be written again.
+    /// What the run's record says, so that a run can be told of when everything else is lost.
     pub of: Origin,
 }
 
@@ -59,7 +61,7 @@ pub struct Origin {
     pub sandbox: Option<SandboxFacts>,
 }
 
-/// The committed intent.
+/// The order of a committed intent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Intent {
     pub order: Order,
@@ -93,32 +95,18 @@ pub enum FlowEnd {
     Signaled(i32),
 }
 
-/// Where a dispatch stands.
+/// What has become of the keeper of a claimed run.
 #[derive(Debug, Clone, PartialEq)]
-pub enum DispatchState {
-    /// Nothing was committed.
-    NoIntent,
-    /// Committed, and no keeper has taken it yet. It can still be revoked.
-    Unclaimed,
-    /// No keeper will ever take it: nothing started.
-    Revoked,
-    KeeperAlive,
+pub enum Keeper {
+    Alive,
     Exited(ExitFacts),
-    /// A keeper took it and is gone without exit facts that can be believed.
-    KeeperDied,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Revocation {
-    /// Proof that nothing was started and nothing will be.
-    Revoked,
-    /// A keeper was faster.
-    KeeperClaimed,
+    /// It is gone without exit facts that can be believed.
+    Gone,
 }
 
 impl Token {
-    fn random() -> Self {
-        Self(uuid::Uuid::new_v4().simple().to_string())
+    pub fn as_str(&self) -> &str {
+        &self.0
     }
 }
 
@@ -145,19 +133,25 @@ impl<'a> Dispatch<'a> {
         self.root.params().path().join(params_name(run_id))
     }
 
-    /// Commits the intent, then writes the inputs: inputs without an intent never exist. After this a keeper may be started.
-    pub fn commit(&self, order: Order, owner: ServerId, params: Option<&[u8]>) -> Result<Intent, FolderFault> {
+    /// Writes down what the keeper is to do, then the inputs, for an intent that is committed. Neither is synced: when they are lost
+    /// with the power, the keeper is lost with them, and the intent is still unclaimed.
+    pub fn order(
+        &self,
+        order: Order,
+        owner: ServerId,
+        token: &StartToken,
+        params: Option<&[u8]>,
+    ) -> Result<Intent, FolderFault> {
         let folder = self.root.dispatch().private_sub(order.run_id.as_str())?;
-        let token = Token::random();
-        let intent = Intent { order, token, owner, committed_at: utc_now() };
-        folder.write_durable(INTENT, &wire::intent_bytes(&intent)?)?;
+        let intent = Intent { order, token: Token(token.as_str().to_owned()), owner, committed_at: utc_now() };
+        folder.write_lightly(INTENT, &wire::intent_bytes(&intent)?)?;
         if let Some(params) = params {
-            self.root.params().write_durable(&params_name(&intent.order.run_id), params)?;
+            self.root.params().write_lightly(&params_name(&intent.order.run_id), params)?;
         }
         Ok(intent)
     }
 
-    /// The committed intent, if it can be read.
+    /// The order, if it can be read.
     pub fn intent(&self, run_id: &RunId) -> io::Result<Option<Intent>> {
         match self.existing(run_id)? {
             Some(folder) => read_intent(&folder, run_id),
@@ -165,31 +159,17 @@ impl<'a> Dispatch<'a> {
         }
     }
 
-    pub fn state(&self, run_id: &RunId) -> io::Result<DispatchState> {
-        let Some(folder) = self.existing(run_id)? else { return Ok(DispatchState::NoIntent) };
-        match read_claim(&folder, run_id)? {
-            Taken::NotYet if folder.has(INTENT)? => Ok(DispatchState::Unclaimed),
-            Taken::NotYet => Ok(DispatchState::NoIntent),
-            Taken::Revoked => Ok(DispatchState::Revoked),
-            Taken::ByKeeper => after_claim(&folder, run_id),
+    /// What has become of the keeper that claimed a run with this token. The facts are looked for again after the lock was seen
+    /// free: a keeper writes them before it lets go.
+    pub fn keeper(&self, run_id: &RunId, token: &str) -> io::Result<Keeper> {
+        let Some(folder) = self.existing(run_id)? else { return Ok(Keeper::Gone) };
+        if let Some(facts) = read_exit(&folder, run_id, token)? {
+            return Ok(Keeper::Exited(facts));
         }
-    }
-
-    /// Takes an intent back, also one that was never committed: whoever commits or claims later comes too late.
-    pub fn revoke(&self, run_id: &RunId, by: ServerId) -> Result<Revocation, FolderFault> {
-        let folder = self.root.dispatch().private_sub(run_id.as_str())?;
-        let claim = wire::claim_bytes(run_id, Claimant::Revoked { server: by })?;
-        let revocation = match folder.create_once(CLAIM, &claim)? {
-            Creation::Won => Revocation::Revoked,
-            Creation::Lost => match read_claim(&folder, run_id)? {
-                Taken::Revoked => Revocation::Revoked,
-                Taken::ByKeeper | Taken::NotYet => Revocation::KeeperClaimed,
-            },
-        };
-        if revocation == Revocation::Revoked {
-            self.discard_params(run_id)?;
+        if look(&folder, LOCK)? == Held::Held {
+            return Ok(Keeper::Alive);
         }
-        Ok(revocation)
+        Ok(read_exit(&folder, run_id, token)?.map_or(Keeper::Gone, Keeper::Exited))
     }
 
     /// Removes the inputs of a run that doesn't need them any more.
@@ -197,9 +177,15 @@ impl<'a> Dispatch<'a> {
         self.root.params().remove(&params_name(run_id))
     }
 
-    /// Removes inputs that runs left behind whose keeper, or whose server before any keeper, is proven dead. For start-up.
-    pub fn sweep_params(&self, by: ServerId) -> Result<(), FolderFault> {
-        sweep::sweep_params(*self, by)
+    /// The runs of which inputs are on disk, those of half-written files included, and the names of the files.
+    pub fn with_params(&self) -> io::Result<Vec<(RunId, String)>> {
+        let names = self.root.params().names()?;
+        Ok(names.into_iter().filter_map(|name| Some((run_of(&name)?, name))).collect())
+    }
+
+    /// Removes one of those files.
+    pub fn discard_file(&self, name: &str) -> io::Result<()> {
+        self.root.params().remove(name)
     }
 
     /// What Flow printed on stdout and stderr, as far as it was kept. Never shown to a caller.
@@ -225,28 +211,18 @@ impl<'a> Dispatch<'a> {
 pub const PRINTED: [&str; 2] = ["stdout.log", "stderr.log"];
 const PRINTED_LIMIT: usize = 1 << 20;
 const INTENT: &str = "intent.json";
-const CLAIM: &str = "claim.json";
 const EXIT: &str = "exit.json";
 const LOCK: &str = "lock";
 const FILE_LIMIT: usize = 1 << 20;
-
-enum Taken {
-    NotYet,
-    Revoked,
-    ByKeeper,
-}
 
 fn params_name(run_id: &RunId) -> String {
     format!("{run_id}.json")
 }
 
-/// A claim that can't be read proves nothing, so it counts as a keeper's.
-fn read_claim(folder: &Folder, run_id: &RunId) -> io::Result<Taken> {
-    Ok(match folder.read(CLAIM, FILE_LIMIT)? {
-        FileRead::Missing => Taken::NotYet,
-        FileRead::Content { bytes, .. } if wire::is_revocation(&bytes, run_id) => Taken::Revoked,
-        FileRead::Content { .. } | FileRead::Unfit(_) => Taken::ByKeeper,
-    })
+/// The run that a file of inputs, or the temporary file of a writer that died, belongs to.
+fn run_of(name: &str) -> Option<RunId> {
+    let name = name.strip_prefix('.').unwrap_or(name);
+    RunId::parse(name.split_once(".json")?.0).ok()
 }
 
 fn read_intent(folder: &Folder, run_id: &RunId) -> io::Result<Option<Intent>> {
@@ -254,21 +230,9 @@ fn read_intent(folder: &Folder, run_id: &RunId) -> io::Result<Option<Intent>> {
     Ok(wire::intent(&bytes, run_id))
 }
 
-/// The facts are looked for again after the lock was seen free: a keeper writes them before it lets go.
-fn after_claim(folder: &Folder, run_id: &RunId) -> io::Result<DispatchState> {
-    if let Some(facts) = read_exit(folder, run_id)? {
-        return Ok(DispatchState::Exited(facts));
-    }
-    if look(folder, LOCK)? == Held::Held {
-        return Ok(DispatchState::KeeperAlive);
-    }
-    Ok(read_exit(folder, run_id)?.map_or(DispatchState::KeeperDied, DispatchState::Exited))
-}
-
-/// Without the intent there is no token to hold the facts against.
-fn read_exit(folder: &Folder, run_id: &RunId) -> io::Result<Option<ExitFacts>> {
+fn read_exit(folder: &Folder, run_id: &RunId, token: &str) -> io::Result<Option<ExitFacts>> {
     let FileRead::Content { bytes, .. } = folder.read(EXIT, FILE_LIMIT)? else { return Ok(None) };
-    Ok(read_intent(folder, run_id)?.and_then(|intent| wire::exit(&bytes, &intent)))
+    Ok(wire::exit(&bytes, run_id, token))
 }
 
 #[cfg(test)]

@@ -165,14 +165,27 @@ impl Folder {
 
     /// Replaces a file as a whole: after this returns, a crash shows the new content; before, the old one.
     pub fn write_durable(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        let temporary = self.temporary(name, bytes)?;
+        self.write_watched(name, bytes, || Ok(()))
+    }
+
+    /// The same, with something to be done before the new content is seen.
+    pub fn write_watched(&self, name: &str, bytes: &[u8], before: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+        let temporary = self.temporary(name, bytes, true)?;
+        let renamed = before().and_then(|()| Ok(renameat(&self.fd, &temporary, &self.fd, name)?));
+        self.discard_unless(renamed, &temporary)?;
+        self.sync()
+    }
+
+    /// Replaces a file as a whole and leaves it to the system when it gets to the disk. For what can be made again.
+    pub fn write_lightly(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        let temporary = self.temporary(name, bytes, false)?;
         let renamed = renameat(&self.fd, &temporary, &self.fd, name).map_err(io::Error::from);
-        self.sync_or_discard(renamed, &temporary)
+        self.discard_unless(renamed, &temporary)
     }
 
     /// Makes a file that must not exist yet. Of many callers exactly one wins, and the content is whole when the name is seen.
     pub fn create_once(&self, name: &str, bytes: &[u8]) -> io::Result<Creation> {
-        let temporary = self.temporary(name, bytes)?;
+        let temporary = self.temporary(name, bytes, true)?;
         let linked = linkat(&self.fd, &temporary, &self.fd, name, AtFlags::empty());
         self.remove(&temporary)?;
         match linked {
@@ -262,14 +275,14 @@ impl Folder {
         Ok(rustix::fs::fsync(&self.fd)?)
     }
 
-    fn temporary(&self, name: &str, bytes: &[u8]) -> io::Result<String> {
+    fn temporary(&self, name: &str, bytes: &[u8], synced: bool) -> io::Result<String> {
         let temporary = format!(".{name}.{}.tmp", uuid::Uuid::new_v4().simple());
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mut file = File::from(openat(&self.fd, &temporary, flags, PRIVATE_FILE)?);
         let written = fchmod(&file, PRIVATE_FILE)
             .map_err(io::Error::from)
             .and_then(|()| file.write_all(bytes))
-            .and_then(|()| file.sync_all());
+            .and_then(|()| if synced { file.sync_all() } else { Ok(()) });
         match written {
             Ok(()) => Ok(temporary),
             Err(fault) => {
@@ -279,14 +292,11 @@ impl Folder {
         }
     }
 
-    fn sync_or_discard(&self, renamed: io::Result<()>, temporary: &str) -> io::Result<()> {
-        match renamed {
-            Ok(()) => self.sync(),
-            Err(fault) => {
-                self.remove(temporary)?;
-                Err(fault)
-            }
+    fn discard_unless(&self, renamed: io::Result<()>, temporary: &str) -> io::Result<()> {
+        if renamed.is_err() {
+            self.remove(temporary)?;
         }
+        renamed
     }
 }
 

@@ -1,5 +1,5 @@
-//! The request index: which attempts a request has had. It can be rebuilt from the ledger and the records, so it is believed
-//! only when its seal holds.
+//! The request index: which attempts a request has had, for whoever reads files. The store knows it; what an older agent left here is
+//! believed when its seal holds.
 
 use std::io;
 
@@ -39,12 +39,12 @@ pub fn read(requests: &Folder, hash: &RequestHash, era: Era, key: &FingerprintKe
     })
 }
 
-/// Writes an entry of ours. Call it under the request's stripe.
+/// Writes an entry of ours: a copy of what the store knows, so it isn't synced.
 pub fn write(requests: &Folder, hash: &RequestHash, entry: &RequestEntry, key: &FingerprintKey) -> io::Result<()> {
     let mut object = serde_json::to_value(entry)?;
     object[SCHEMA_KEY] = SCHEMA.into();
     object[SEAL] = key.seal(Sealed::RequestEntry, &object).into();
-    requests.write_durable(&file_name(hash, Era::Ours), python_json(&object).as_bytes())
+    requests.write_lightly(&file_name(hash, Era::Ours), python_json(&object).as_bytes())
 }
 
 /// Keeps a corrupt entry of ours for a person to look at.

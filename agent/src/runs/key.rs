@@ -10,7 +10,8 @@ use super::files::{Creation, FileRead, Folder, Unfit};
 use super::python_json::python_json;
 use super::request_hash::{hex, unhex};
 
-/// The secret behind fingerprints and record seals.
+/// The secret behind fingerprints and seals.
+#[derive(Clone)]
 pub struct FingerprintKey([u8; KEY_BYTES]);
 
 /// The key file can't be trusted, so nothing that it would sign or compare can be either.
@@ -31,6 +32,11 @@ pub enum KeyFault {
 pub enum Sealed {
     Record,
     RequestEntry,
+    /// The exact work of an action.
+    Operation,
+    Receipt,
+    /// Whoever answers for an action.
+    Account,
 }
 
 impl FingerprintKey {
@@ -47,6 +53,11 @@ impl FingerprintKey {
         }
     }
 
+    /// Reads the key and makes nothing. `None` where there is none.
+    pub fn existing(root: &Folder) -> Result<Option<Self>, KeyFault> {
+        Self::read(root)
+    }
+
     /// HMAC-SHA256 of a text, in hex.
     pub fn sign(&self, text: &str) -> String {
         hex(&self.mac(&[text.as_bytes()]).finalize().into_bytes())
@@ -55,6 +66,11 @@ impl FingerprintKey {
     /// The seal of a JSON object of the given kind.
     pub fn seal(&self, kind: Sealed, object: &Value) -> String {
         hex(&self.mac(&[kind.domain(), python_json(object).as_bytes()]).finalize().into_bytes())
+    }
+
+    /// The keyed digest of bytes of the given kind.
+    pub fn digest(&self, kind: Sealed, bytes: &[u8]) -> String {
+        hex(&self.mac(&[kind.domain(), bytes]).finalize().into_bytes())
     }
 
     /// Compares in constant time.
@@ -107,6 +123,9 @@ impl Sealed {
         match self {
             Self::Record => b"openadapt-agent.record-seal/v1\0",
             Self::RequestEntry => b"openadapt-agent.request-seal/v1\0",
+            Self::Operation => b"openadapt-agent.operation/v1\0",
+            Self::Receipt => b"openadapt-agent.receipt-seal/v1\0",
+            Self::Account => b"openadapt-agent.account/v1\0",
         }
     }
 }

@@ -5,7 +5,6 @@ pub mod clock;
 pub mod dispatch;
 pub mod files;
 pub mod fingerprint;
-pub mod gate;
 pub mod index;
 pub mod key;
 pub mod ledger;

@@ -7,7 +7,6 @@ pub(super) mod wire;
 
 use serde_json::{Map, Value};
 
-use super::clock::utc_now;
 use super::fingerprint::Fingerprint;
 use super::request_hash::{Attempt, LedgerKey};
 use super::server::ServerId;
@@ -69,22 +68,6 @@ pub enum RecordRead {
 }
 
 impl RunRecord {
-    /// The record of the same run, ended now with this result.
-    pub fn finished(mut self, result: StoredResult) -> Self {
-        let ended = Finished { finished_at: utc_now(), updated_at: None, result };
-        self.phase = Phase::Finished(Box::new(ended));
-        self
-    }
-
-    /// The record of the same run, whose result a re-read has changed. A run that goes on isn't changed by it.
-    pub fn updated(mut self, result: StoredResult) -> Self {
-        if let Phase::Finished(finished) = &mut self.phase {
-            finished.updated_at = Some(utc_now());
-            finished.result = result;
-        }
-        self
-    }
-
     pub fn result(&self) -> Option<&StoredResult> {
         match &self.phase {
             Phase::Running => None,
@@ -92,12 +75,16 @@ impl RunRecord {
         }
     }
 
+    pub fn finished_at(&self) -> Option<&str> {
+        match &self.phase {
+            Phase::Running => None,
+            Phase::Finished(finished) => Some(&finished.finished_at),
+        }
+    }
+
     /// The server of ours that owns the run.
     pub fn owner(&self) -> Option<ServerId> {
-        match self.process {
-            Process::Server { id, .. } => Some(id),
-            Process::Python { .. } | Process::Nobody => None,
-        }
+        self.process.server()
     }
 }
 

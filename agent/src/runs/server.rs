@@ -49,6 +49,10 @@ impl ServerId {
         Ok(look(servers, &self.file_name())? == Held::Held)
     }
 
+    pub fn parse(text: &str) -> Option<Self> {
+        Uuid::try_parse(text).map(Self).ok().filter(|id| id.to_string() == text)
+    }
+
     fn file_name(self) -> String {
         format!("{self}.lock")
     }
@@ -63,8 +67,7 @@ impl Serialize for ServerId {
 impl<'de> Deserialize<'de> for ServerId {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        let id = Uuid::try_parse(&text).map(Self).ok().filter(|id| id.to_string() == text);
-        id.ok_or_else(|| serde::de::Error::custom("the text is not a server id"))
+        Self::parse(&text).ok_or_else(|| serde::de::Error::custom("the text is not a server id"))
     }
 }
 

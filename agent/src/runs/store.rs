@@ -1,4 +1,4 @@
-//! The run store of one runs folder: the door to records, stripes, dispatch and the gate.
+//! The run store of one runs folder: the door to its files, its stripes, its dispatch folders and the store of actions.
 
 use std::io;
 use std::path::Path;
@@ -8,16 +8,15 @@ use serde_json::{Map, Value};
 use super::dispatch::Dispatch;
 use super::files::FolderFault;
 use super::fingerprint::Fingerprint;
-use super::gate::History;
 use super::key::{FingerprintKey, KeyFault};
 use super::ledger::{Ledger, LedgerFault};
 use super::lock::StripeGuard;
-use super::record::owner::this_host;
-use super::record::{Process, RecordRead, RunRecord, wire};
+use super::record::{RecordRead, RunRecord, wire};
 use super::request_hash::{RequestHash, stripe_of_run};
 use super::root::{RootFault, StoreRoot};
 use super::server::{ServerId, ServerIdentity, sweep_dead};
 use crate::contract::ids::{RequestId, RunId};
+use crate::lifecycle::{Store, StoreFault};
 
 /// An open store, and this server's place in it.
 #[derive(Debug)]
@@ -25,7 +24,7 @@ pub struct RunStore {
     root: StoreRoot,
     key: FingerprintKey,
     server: ServerIdentity,
-    host: String,
+    actions: Store,
 }
 
 /// The store can't do what was asked. Sentences are for the operator and name no path.
@@ -37,6 +36,8 @@ pub enum StoreError {
     Key(#[from] KeyFault),
     #[error(transparent)]
     Ledger(#[from] LedgerFault),
+    #[error(transparent)]
+    Actions(#[from] StoreFault),
     #[error("a folder of the store can't be used: {0}")]
     Folder(#[from] FolderFault),
     #[error("the store can't be read or written: {0}")]
@@ -59,7 +60,8 @@ impl RunStore {
         let root = StoreRoot::open(runs_dir)?;
         let key = FingerprintKey::open(root.folder())?;
         let server = ServerIdentity::start(root.servers())?;
-        Ok(Self { root, key, server, host: this_host() })
+        let actions = Store::open(root.folder(), &key, server.id())?;
+        Ok(Self { root, key, server, actions })
     }
 
     pub fn open_ledger(&self) -> Result<Ledger, LedgerFault> {
@@ -74,6 +76,11 @@ impl RunStore {
         &self.key
     }
 
+    /// The store of actions: what it says is so, and files are copies of it.
+    pub fn actions(&self) -> &Store {
+        &self.actions
+    }
+
     pub fn dispatch(&self) -> Dispatch<'_> {
         Dispatch::new(&self.root)
     }
@@ -82,24 +89,8 @@ impl RunStore {
         self.server.id()
     }
 
-    /// This server, as a record names its owner.
-    pub fn this_process(&self) -> Process {
-        Process::Server { id: self.server.id(), pid: std::process::id(), host: self.host.clone() }
-    }
-
-    /// A server on this host, as a record names its owner.
-    pub fn process_of(&self, owner: ServerId) -> Process {
-        Process::Server { id: owner, pid: std::process::id(), host: self.host.clone() }
-    }
-
     pub fn fingerprint(&self, workflow: &str, inputs: &Map<String, Value>) -> Fingerprint {
         Fingerprint::of(&self.key, workflow, inputs)
-    }
-
-    /// The runs that answer for a request, where it is known for this work. Takes no stripe: a call that would start
-    /// nothing only reads.
-    pub fn known_runs(&self, request_id: &RequestId, fingerprint: &Fingerprint) -> Result<Vec<RunId>, StoreError> {
-        Ok(History::read(self, &RequestHash::of(request_id))?.latest_of(fingerprint))
     }
 
     /// Waits for the stripe of a request. Blocks the thread.
@@ -107,11 +98,11 @@ impl RunStore {
         Ok(RequestHash::of(request_id).stripe().lock(self.root.locks())?)
     }
 
-    /// Waits for the stripe under which a run's record may be changed: its request's, or its own when it has none.
-    pub fn lock_record(&self, record: &RunRecord) -> Result<StripeGuard, StoreError> {
-        match &record.request_id {
+    /// Waits for the stripe under which a run's copies may be changed: its request's, or its own when it has none.
+    pub fn lock_run(&self, run_id: &RunId, request_id: Option<&RequestId>) -> Result<StripeGuard, StoreError> {
+        match request_id {
             Some(request_id) => self.lock_request(request_id),
-            None => Ok(stripe_of_run(&record.run_id).lock(self.root.locks())?),
+            None => Ok(stripe_of_run(run_id).lock(self.root.locks())?),
         }
     }
 
@@ -121,16 +112,21 @@ impl RunStore {
         Ok(wire::read(file, run_id, &self.key))
     }
 
-    /// Writes a record, whole and durable.
-    pub fn write(&self, record: &RunRecord) -> Result<(), StoreError> {
+    /// Writes a record, whole and durable, with something to be done before it is seen.
+    pub fn write_watched(&self, record: &RunRecord, before: impl FnOnce() -> io::Result<()>) -> Result<(), StoreError> {
         let bytes = wire::to_bytes(record, &self.key).map_err(io::Error::from)?;
-        Ok(self.root.records().write_durable(&record_name(&record.run_id), &bytes)?)
+        Ok(self.root.records().write_watched(&record_name(&record.run_id), &bytes, before)?)
     }
 
-    /// Writes a record over one that can't be believed, which is kept beside it for a person to look at.
-    pub fn replace_corrupt(&self, record: &RunRecord) -> Result<(), StoreError> {
-        self.root.records().set_aside(&record_name(&record.run_id))?;
-        self.write(record)
+    /// Writes a record that the store can make again at any time.
+    pub fn write_lightly(&self, record: &RunRecord) -> Result<(), StoreError> {
+        let bytes = wire::to_bytes(record, &self.key).map_err(io::Error::from)?;
+        Ok(self.root.records().write_lightly(&record_name(&record.run_id), &bytes)?)
+    }
+
+    /// Keeps a record that can't be believed beside its place, for a person to look at.
+    pub fn set_aside(&self, run_id: &RunId) -> Result<(), StoreError> {
+        Ok(self.root.records().set_aside(&record_name(run_id))?)
     }
 
     /// What is left of a run besides its record.
@@ -141,14 +137,9 @@ impl RunStore {
         })
     }
 
-    /// Clears away what dead servers and keepers left. For start-up, off the path of any call.
+    /// Clears away the locks of dead servers. For start-up, off the path of any call.
     pub fn sweep(&self) -> Result<(), StoreError> {
-        self.dispatch().sweep_params(self.server.id())?;
         Ok(sweep_dead(self.root.servers())?)
-    }
-
-    pub(super) fn forget(&self, run_id: &RunId) -> Result<(), StoreError> {
-        Ok(self.root.records().remove(&record_name(run_id))?)
     }
 }
 
@@ -159,6 +150,7 @@ impl StoreError {
             Self::Root(fault) => fault.hint(),
             Self::Key(fault) => fault.hint(),
             Self::Ledger(fault) => fault.hint(),
+            Self::Actions(fault) => fault.hint(),
             Self::Folder(_) | Self::Io(_) => "check the permissions and the disk of the runs folder",
         }
     }
@@ -171,8 +163,6 @@ fn record_name(run_id: &RunId) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::outcome::Mode;
-    use crate::runs::record::Phase;
 
     fn store() -> (tempfile::TempDir, RunStore) {
         let temp = tempfile::tempdir().unwrap();
@@ -180,26 +170,12 @@ mod tests {
         (temp, store)
     }
 
-    fn refusal(store: &RunStore) -> RunRecord {
-        RunRecord {
-            run_id: RunId::random(),
-            request_id: None,
-            workflow: None,
-            mode: Mode::Production,
-            started_at: "2026-11-29T18:38:07.371259+00:00".to_owned(),
-            process: store.this_process(),
-            attempt: None,
-            phase: Phase::Running,
-            evidence: Map::new(),
-        }
-    }
-
     #[test]
     fn a_run_leaves_traces_besides_its_record() {
         let (_temp, store) = store();
         let run_id = RunId::random();
         assert_eq!(store.traces(&run_id).unwrap(), Traces { dispatch: false, run_dir: false });
-        store.dispatch().revoke(&run_id, store.server_id()).unwrap();
+        store.dispatch().revoke_older(&run_id, store.server_id()).unwrap();
         std::fs::create_dir(store.root().run_dir(&run_id)).unwrap();
         assert_eq!(store.traces(&run_id).unwrap(), Traces { dispatch: true, run_dir: true });
     }
@@ -207,12 +183,10 @@ mod tests {
     #[test]
     fn the_runs_of_a_request_share_its_stripe_and_a_run_without_one_has_its_own() {
         let (_temp, store) = store();
-        let request_id = RequestId::parse("abcd").unwrap();
+        let (request_id, run_id) = (RequestId::parse("abcd").unwrap(), RunId::random());
         let stripe = store.lock_request(&request_id).unwrap().stripe();
-        let record = refusal(&store);
-        assert_eq!(store.lock_record(&record).unwrap().stripe(), stripe_of_run(&record.run_id));
-        let attempt = RunRecord { request_id: Some(request_id), ..record };
-        assert_eq!(store.lock_record(&attempt).unwrap().stripe(), stripe);
+        assert_eq!(store.lock_run(&run_id, None).unwrap().stripe(), stripe_of_run(&run_id));
+        assert_eq!(store.lock_run(&run_id, Some(&request_id)).unwrap().stripe(), stripe);
     }
 
     #[test]

@@ -68,9 +68,8 @@ impl AppCommand {
 }
 
 impl App {
-    /// Always an address of this computer, whatever the app printed.
-    pub fn url(&self) -> String {
-        format!("http://127.0.0.1:{}/", self.port)
+    pub fn port(&self) -> u16 {
+        self.port
     }
 
     pub fn has_ended(&mut self) -> bool {
@@ -81,6 +80,11 @@ impl App {
     pub fn end(&mut self) {
         end(&mut self.child);
     }
+}
+
+/// Always an address of this computer, whatever an app printed.
+pub fn url_at(port: u16) -> String {
+    format!("http://127.0.0.1:{port}/")
 }
 
 fn end(child: &mut Child) {
@@ -123,7 +127,7 @@ mod tests {
     #[test]
     fn an_app_is_at_the_port_that_it_names_and_ends_with_its_input() {
         let mut app = app(r#"echo "{\"event\":\"listening\",\"port\":$3}"; cat"#).start().expect("it listens");
-        assert_eq!(app.url(), "http://127.0.0.1:7/");
+        assert_eq!(url_at(app.port()), "http://127.0.0.1:7/");
         assert!(!app.has_ended());
         let App { mut child, _input: input, .. } = app;
         drop(input);

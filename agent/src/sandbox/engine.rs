@@ -1,10 +1,12 @@
 //! The engine over its bridge: what it says of itself, and what it prepares. Source: docs/flow-bridge.md.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
+use super::leash::Leash;
 use crate::contract::sandbox::{Lacking, SandboxEngine};
 use crate::flow::bridge::command::BridgeCommand;
 use crate::flow::bridge::process::BridgeProcess;
@@ -15,7 +17,7 @@ const PREPARED_WITHIN: Duration = Duration::from_secs(900);
 
 /// A bridge that can prepare a sandbox. Dropping it ends the bridge.
 pub struct Engine {
-    bridge: BridgeProcess,
+    bridge: Arc<BridgeProcess>,
     is: SandboxEngine,
 }
 
@@ -29,8 +31,9 @@ pub struct Prepared {
 
 impl Engine {
     /// Starts the bridge and hears what it says of itself.
-    pub fn greet(command: &BridgeCommand) -> Result<Self, Lacking> {
-        let bridge = BridgeProcess::start(command).map_err(|_| Lacking::NoEngine)?;
+    pub fn greet(command: &BridgeCommand, leash: &Leash) -> Result<Self, Lacking> {
+        let bridge = Arc::new(BridgeProcess::start(command).map_err(|_| Lacking::NoEngine)?);
+        leash.hold(&bridge);
         let hello = match bridge.ask("hello", Map::new(), HELLO_WITHIN) {
             Ok(hello) => hello,
             Err(_) => return Err(failed(&bridge)),
@@ -62,17 +65,23 @@ fn failed(bridge: &BridgeProcess) -> Lacking {
 /// Which engine answers. One that knows nothing of sandboxes has none built in.
 fn engine_of(hello: &Map<String, Value>) -> Result<SandboxEngine, Lacking> {
     if hello.get("ok") != Some(&Value::Bool(true)) {
-        return Err(Lacking::EngineFailed);
+        return Err(match hello.get("kind").and_then(Value::as_str) {
+            Some("no_flow" | "other_version") => Lacking::NoEngine,
+            _ => Lacking::EngineFailed,
+        });
     }
     let says = |key| hello.get(key).and_then(Value::as_bool).unwrap_or_default();
     match (says("sandbox"), says("stand_in")) {
         (true, true) => Ok(SandboxEngine::Driven),
         (true, false) => Ok(SandboxEngine::Flow),
-        (false, _) => Err(match hello.get("sandbox_reason") {
-            None => Lacking::NotBuilt,
-            Some(reason) => reason.as_str().and_then(Lacking::parse).unwrap_or(Lacking::EngineFailed),
-        }),
+        (false, _) if !hello.contains_key("sandbox_reason") => Err(Lacking::NotBuilt),
+        (false, _) => Err(why(hello).unwrap_or(Lacking::EngineFailed)),
     }
+}
+
+/// The closed word for what is missing, where the engine says one that is known here.
+fn why(answer: &Map<String, Value>) -> Option<Lacking> {
+    answer.get("sandbox_reason").and_then(Value::as_str).and_then(Lacking::parse)
 }
 
 /// The answer names the engine that said hello, a bundle that is there and a command line.
@@ -89,7 +98,7 @@ fn prepared(answer: &Map<String, Value>, is: SandboxEngine) -> Result<Prepared, 
             && bundle.is_dir();
         sound.then_some(Prepared { command, bundle })
     };
-    read().ok_or_else(|| text("reason").and_then(Lacking::parse).unwrap_or(Lacking::EngineFailed))
+    read().ok_or_else(|| why(answer).unwrap_or(Lacking::EngineFailed))
 }
 
 #[cfg(test)]
@@ -113,6 +122,7 @@ mod tests {
         assert_eq!(lacks("no_driver"), Err(Lacking::NoDriver));
         assert_eq!(lacks("a sentence of its own"), Err(Lacking::EngineFailed));
         assert_eq!(of(json!({"ok": false, "kind": "failed"})), Err(Lacking::EngineFailed));
+        assert_eq!(of(json!({"ok": false, "kind": "other_version", "flow_version": "2.4.0"})), Err(Lacking::NoEngine));
     }
 
     #[test]
@@ -136,6 +146,9 @@ mod tests {
             broken[key] = value;
             assert_eq!(is(&broken), Err(Lacking::EngineFailed), "{key}");
         }
-        assert_eq!(is(&json!({"ok": false, "reason": "no_browser"})), Err(Lacking::NoBrowser));
+        let refused = |why: &str| is(&json!({"ok": false, "kind": "failed", "sandbox_reason": why}));
+        assert_eq!(refused("no_browser"), Err(Lacking::NoBrowser));
+        assert_eq!(refused("browser_failed"), Err(Lacking::BrowserFailed));
+        assert_eq!(refused("folder_failed"), Err(Lacking::EngineFailed));
     }
 }

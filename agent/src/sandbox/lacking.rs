@@ -9,6 +9,7 @@ pub const fn sentence(lacking: Lacking) -> &'static str {
         Lacking::NotBuilt => "the engine was built without its browser part",
         Lacking::NoDriver => "the browser's driver wasn't found",
         Lacking::NoBrowser => "no browser was found",
+        Lacking::BrowserFailed => "the browser couldn't open the sandbox's app",
         Lacking::EngineFailed => "the engine failed while it was prepared",
         Lacking::NoApp => "the sandbox's app wasn't found",
         Lacking::AppNotStarted => "the sandbox's app couldn't be started",
@@ -17,9 +18,11 @@ pub const fn sentence(lacking: Lacking) -> &'static str {
 
 pub const fn hint(lacking: Lacking) -> &'static str {
     match lacking {
-        Lacking::NoEngine => "put flow-fake beside openadapt-agent or on the PATH, or name an engine with --flow-cli",
+        Lacking::NoEngine => {
+            "put openadapt-flow 1.35 or flow-fake on the PATH, or name an engine with --flow-cli; `openadapt-agent doctor` tells the rest"
+        }
         Lacking::NotBuilt => "build flow-fake with its feature drive; docs/sandbox.md shows how",
-        Lacking::NoDriver | Lacking::NoBrowser => {
+        Lacking::NoDriver | Lacking::NoBrowser | Lacking::BrowserFailed => {
             "`conformance setup-browser` tells what is missing and how to get it; docs/sandbox.md shows the rest"
         }
         Lacking::EngineFailed => "start the engine's bridge by hand and ask it to prepare; docs/sandbox.md shows how",

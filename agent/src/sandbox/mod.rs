@@ -5,6 +5,7 @@ mod case;
 mod clinic;
 mod engine;
 mod lacking;
+mod leash;
 mod listing;
 mod prepare;
 mod programs;

@@ -6,54 +6,101 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::time::Duration;
 
-use super::app::AppCommand;
-use super::clinic::Clinic;
-use super::engine::Engine;
+use super::app::{App, AppCommand, url_at};
+use super::engine::{Engine, Prepared};
+use super::leash::Leash;
 use super::stage::{Stage, folder_in};
 use super::{EngineChoice, SandboxSettings, programs};
 use crate::contract::sandbox::{Lacking, SandboxEngine};
 use crate::flow::bridge::command::{BridgeCommand, Deployment};
 
+/// How Flow is called where nobody says otherwise.
+const FLOW: &str = "openadapt-flow";
+
 /// The programs that a run on the real app needs.
 #[derive(Debug, Clone)]
 pub struct Programs {
-    bridge: BridgeCommand,
+    /// The most real one first.
+    bridges: Vec<BridgeCommand>,
     app: AppCommand,
 }
 
 impl Programs {
     /// Finds them without starting any.
     pub fn find(settings: &SandboxSettings) -> Result<Self, Lacking> {
-        let bridge = match &settings.bridge {
-            Some(named) => named.words().first().filter(|word| programs::is_there(word)).map(|_| named.clone()),
-            None => programs::ours("flow-fake").and_then(|program| {
-                let words = [program.to_string_lossy().into_owned()];
-                BridgeCommand::new(None, &words, &Deployment::default(), Duration::ZERO).ok()
-            }),
+        let bridges: Vec<_> = match &settings.bridge {
+            Some(named) => Some(named.clone()).into_iter().collect(),
+            None => {
+                let wanted = |engine| !matches!(settings.choice, EngineChoice::Named(named) if named != engine);
+                let real = real_flow().filter(|_| wanted(SandboxEngine::Flow));
+                let stand_in = stand_in().filter(|_| wanted(SandboxEngine::Driven));
+                real.into_iter().chain(stand_in).collect()
+            }
         };
-        Ok(Self {
-            bridge: bridge.ok_or(Lacking::NoEngine)?,
-            app: AppCommand::find(settings.app.as_deref(), settings.port).ok_or(Lacking::NoApp)?,
-        })
+        let is_there = |bridge: &BridgeCommand| bridge.words().first().is_some_and(|word| programs::is_there(word));
+        let bridges: Vec<_> = bridges.into_iter().filter(is_there).collect();
+        if bridges.is_empty() {
+            return Err(Lacking::NoEngine);
+        }
+        let app = AppCommand::find(settings.app.as_deref(), settings.port).ok_or(Lacking::NoApp)?;
+        Ok(Self { bridges, app })
     }
 }
 
-/// Starts engine and app and has the workflow prepared. Two servers on one folder prepare one after the other.
-pub fn prepare(programs: &Programs, settings: &SandboxSettings, runs_dir: &Path) -> Result<Stage, Lacking> {
-    let engine = Engine::greet(&programs.bridge)?;
-    if engine.is() != SandboxEngine::Driven || wants_another(settings.choice, engine.is()) {
+/// One whose interpreter can't be told isn't started to find out: it may be anything.
+fn real_flow() -> Option<BridgeCommand> {
+    BridgeCommand::carried(&[FLOW.to_owned()], Duration::ZERO)
+}
+
+fn stand_in() -> Option<BridgeCommand> {
+    let words = [programs::ours("flow-fake")?.to_string_lossy().into_owned()];
+    BridgeCommand::new(None, &words, &Deployment::default(), Duration::ZERO).ok()
+}
+
+/// Starts engine and app and has the workflow prepared, by the first engine that can. Two servers on one folder prepare one after
+/// the other.
+///
+/// # Errors
+/// What the last of the engines lacks.
+pub fn prepare(
+    programs: &Programs,
+    settings: &SandboxSettings,
+    runs_dir: &Path,
+    leash: &Leash,
+) -> Result<Stage, Lacking> {
+    let mut app = None;
+    let mut lacking = Lacking::NoEngine;
+    for bridge in &programs.bridges {
+        match Engine::greet(bridge, leash)
+            .and_then(|engine| prepared(&engine, &programs.app, &mut app, settings, runs_dir))
+        {
+            Ok((engine, prepared)) => {
+                let app = app.ok_or(Lacking::AppNotStarted)?;
+                return Ok(Stage::new(engine, prepared, settings.headed, programs.app.clone(), app));
+            }
+            Err(missing) => lacking = missing,
+        }
+    }
+    Err(lacking)
+}
+
+fn prepared(
+    engine: &Engine,
+    command: &AppCommand,
+    app: &mut Option<App>,
+    settings: &SandboxSettings,
+    runs_dir: &Path,
+) -> Result<(SandboxEngine, Prepared), Lacking> {
+    if matches!(settings.choice, EngineChoice::Named(named) if named != engine.is()) {
         return Err(Lacking::NoEngine);
     }
-    let app = programs.app.start().map_err(|_| Lacking::AppNotStarted)?;
-    let clinic = Clinic::new().map_err(|_| Lacking::AppNotStarted)?;
+    if app.is_none() {
+        *app = Some(command.start().map_err(|_| Lacking::AppNotStarted)?);
+    }
+    let url = app.as_ref().map(|app| url_at(app.port())).ok_or(Lacking::AppNotStarted)?;
     let folder = folder_in(runs_dir);
     let _alone = alone_in(&folder).map_err(|_| Lacking::EngineFailed)?;
-    let prepared = engine.prepare(&folder, &app.url(), settings.headed)?;
-    Ok(Stage::new(engine.is(), prepared, settings.headed, programs.app.clone(), clinic, app))
-}
-
-fn wants_another(choice: EngineChoice, is: SandboxEngine) -> bool {
-    matches!(choice, EngineChoice::Named(named) if named != is)
+    Ok((engine.is(), engine.prepare(&folder, &url, settings.headed)?))
 }
 
 /// The system lets go of it when the file is closed, whatever the end.

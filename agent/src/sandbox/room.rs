@@ -1,12 +1,13 @@
 //! The sandbox of one server: which engine it has, and which case each of its runs plays.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::watch;
 
 use super::lacking;
+use super::leash::Leash;
 use super::prepare::{Programs, prepare};
 use super::stage::Stage;
 use super::{EngineChoice, SandboxSettings};
@@ -23,6 +24,7 @@ pub struct Sandbox {
     /// Nothing while it is being found out.
     chosen: watch::Receiver<Option<Chosen>>,
     playing: Mutex<HashMap<RunId, SandboxCase>>,
+    leash: Arc<Leash>,
 }
 
 /// What plays this server's runs, from now on.
@@ -43,25 +45,34 @@ impl Sandbox {
     /// Where an engine was named that isn't there.
     pub fn open(settings: &SandboxSettings, runs_dir: &Path, tell: fn(&str)) -> Result<Self, Refusal> {
         let (sender, chosen) = watch::channel(None);
+        let leash = Arc::new(Leash::default());
         let at_once = match settings.choice {
-            EngineChoice::Named(SandboxEngine::Flow) => return Err(flow_is_not_there_yet()),
             EngineChoice::Named(SandboxEngine::Simulated) => Some(Chosen::Simulated { fallback: None }),
-            choice @ (EngineChoice::Auto | EngineChoice::Named(SandboxEngine::Driven)) => {
-                match (Programs::find(settings), choice) {
-                    (Err(lacking), EngineChoice::Auto) => Some(Chosen::Simulated { fallback: Some(lacking) }),
-                    (Err(lacking), EngineChoice::Named(_)) => return Err(lacking::refusal(lacking)),
-                    (Ok(programs), _) => {
-                        find_out(programs, settings.clone(), runs_dir.to_owned(), sender.clone(), tell);
-                        None
-                    }
+            choice => match (Programs::find(settings), choice) {
+                (Err(lacking), EngineChoice::Auto) => Some(Chosen::Simulated { fallback: Some(lacking) }),
+                (Err(lacking), EngineChoice::Named(_)) => return Err(lacking::refusal(lacking)),
+                (Ok(programs), _) => {
+                    let work = Preparing {
+                        programs,
+                        settings: settings.clone(),
+                        runs_dir: runs_dir.to_owned(),
+                        leash: Arc::clone(&leash),
+                    };
+                    find_out(work, sender.clone(), tell);
+                    None
                 }
-            }
+            },
         };
         let chosen_at_once = at_once.is_some();
         if chosen_at_once {
             sender.send_replace(at_once);
         }
-        Ok(Self { choice: settings.choice, chosen_at_once, chosen, playing: Mutex::default() })
+        Ok(Self { choice: settings.choice, chosen_at_once, chosen, playing: Mutex::default(), leash })
+    }
+
+    /// The server leaves. An engine that is still being prepared is ended; the app ends with the server's own end.
+    pub fn leave(&self) {
+        self.leash.end();
     }
 
     /// Whether the choice was made as the sandbox was opened.
@@ -121,18 +132,20 @@ impl Chosen {
     }
 }
 
-fn find_out(
+/// All that preparing needs.
+struct Preparing {
     programs: Programs,
     settings: SandboxSettings,
-    runs_dir: std::path::PathBuf,
-    sender: watch::Sender<Option<Chosen>>,
-    tell: fn(&str),
-) {
+    runs_dir: PathBuf,
+    leash: Arc<Leash>,
+}
+
+fn find_out(work: Preparing, sender: watch::Sender<Option<Chosen>>, tell: fn(&str)) {
     // Without a thread the sender is dropped, and whoever waits is told that the engine failed.
     let _ = std::thread::Builder::new().name("sandbox".to_owned()).spawn(move || {
-        let chosen = match prepare(&programs, &settings, &runs_dir) {
+        let chosen = match prepare(&work.programs, &work.settings, &work.runs_dir, &work.leash) {
             Ok(stage) => Chosen::Staged(Arc::new(stage)),
-            Err(lacking) => given_up(settings.choice, lacking),
+            Err(lacking) => given_up(work.settings.choice, lacking),
         };
         let line = super::listing::operators_line(&chosen);
         sender.send_replace(Some(chosen));
@@ -145,11 +158,4 @@ fn given_up(choice: EngineChoice, lacking: Lacking) -> Chosen {
         EngineChoice::Auto => Chosen::Simulated { fallback: Some(lacking) },
         EngineChoice::Named(_) => Chosen::Unavailable(lacking),
     }
-}
-
-fn flow_is_not_there_yet() -> Refusal {
-    Refusal::new(
-        "--sandbox-engine flow can't be used: this version runs no real Flow in the sandbox yet",
-        "use --sandbox-engine driven for a stand-in in a real browser, or auto for the best that is here",
-    )
 }

@@ -4,16 +4,16 @@ use std::path::{Path, PathBuf};
 
 use tokio::sync::{Mutex, MutexGuard};
 
-use super::app::{App, AppCommand};
+use super::app::{App, AppCommand, url_at};
 use super::case::query;
-use super::clinic::Clinic;
+use super::clinic;
 pub use super::clinic::Unreachable;
 use super::engine::Prepared;
 use crate::contract::sandbox::{SandboxCase, SandboxEngine};
 use crate::flow::command::{FlowCommand, FlowSettings};
 
-/// An address of this computer where nothing listens: a port that only the system could open.
-const NOBODY: &str = "http://127.0.0.1:1/";
+/// A port of this computer that only the system could open: nothing listens there.
+const NOBODY: u16 = 1;
 
 #[derive(Debug)]
 pub struct Stage {
@@ -21,7 +21,6 @@ pub struct Stage {
     prepared: Prepared,
     headed: bool,
     command: AppCommand,
-    clinic: Clinic,
     app: Mutex<Option<App>>,
 }
 
@@ -32,15 +31,8 @@ pub struct Turn<'a> {
 }
 
 impl Stage {
-    pub fn new(
-        engine: SandboxEngine,
-        prepared: Prepared,
-        headed: bool,
-        command: AppCommand,
-        clinic: Clinic,
-        app: App,
-    ) -> Self {
-        Self { engine, prepared, headed, command, clinic, app: Mutex::new(Some(app)) }
+    pub fn new(engine: SandboxEngine, prepared: Prepared, headed: bool, command: AppCommand, app: App) -> Self {
+        Self { engine, prepared, headed, command, app: Mutex::new(Some(app)) }
     }
 
     pub fn engine(&self) -> SandboxEngine {
@@ -70,29 +62,29 @@ impl Turn<'_> {
     pub async fn set(&mut self, case: SandboxCase) -> Result<FlowCommand, Unreachable> {
         let Some(query) = query(case) else {
             // Asked all the same: a result never says more than what was found out.
-            let _ = self.stage.clinic.is_reachable(NOBODY).await;
+            let _ = clinic::is_reachable(NOBODY).await;
             return Err(Unreachable);
         };
-        let url = self.running().await?;
-        if self.stage.clinic.made_ready(&url).await.is_err() {
+        let port = self.running().await?;
+        if clinic::made_ready(port).await.is_err() {
             self.end_app().await;
             return Err(Unreachable);
         }
-        Ok(self.stage.command_at(format!("{url}{query}")))
+        Ok(self.stage.command_at(format!("{}{query}", url_at(port))))
     }
 
-    /// The app's address. One that has ended is started again.
-    async fn running(&mut self) -> Result<String, Unreachable> {
+    /// The app's port. One that has ended is started again.
+    async fn running(&mut self) -> Result<u16, Unreachable> {
         if let Some(app) = self.app.as_mut()
             && !app.has_ended()
         {
-            return Ok(app.url());
+            return Ok(app.port());
         }
         *self.app = None;
         let command = self.stage.command.clone();
         let started = tokio::task::spawn_blocking(move || command.start()).await;
         let app = started.ok().and_then(Result::ok).ok_or(Unreachable)?;
-        Ok(self.app.insert(app).url())
+        Ok(self.app.insert(app).port())
     }
 
     /// What doesn't answer is ended, so that the next run finds a new one.

@@ -14,6 +14,7 @@ use crate::contract::result::{ResultFacts, Technical};
 use crate::flow::pause;
 use crate::flow::report::{self, Binding};
 use crate::flow::run_dir::RunDir;
+use crate::lifecycle::executor::ExecutorStatus;
 use crate::runs::dispatch::{ExitFacts, FlowEnd};
 use crate::seal;
 
@@ -23,6 +24,8 @@ pub struct Classified {
     pub reason: Reason,
     pub facts: ResultFacts,
     pub binding: Binding,
+    /// How the executor's request ended.
+    pub status: ExecutorStatus,
 }
 
 /// The first reading, right after the keeper wrote Flow's exit facts.
@@ -49,9 +52,19 @@ pub fn first(run_id: &RunId, run_dir: &Path, exit: &ExitFacts, printed: impl FnO
         retryable if !seen_at_exit && retryable.row().safe_to_retry => Reason::ResultUnreadable,
         reason => reason,
     };
+    let status = status_of(&evidence);
     let sealed = is_sealed(reason, &folder, &found.binding, run_id);
     let facts = ResultFacts { sealed, ..facts_of(run_id, reason, &evidence, exit) };
-    Classified { facts, reason, binding: found.binding }
+    Classified { facts, reason, binding: found.binding, status }
+}
+
+/// Source: lifecycle, H02.
+fn status_of(evidence: &Evidence) -> ExecutorStatus {
+    match (&evidence.end, &evidence.report) {
+        (ProcessEnd::NeverStarted | ProcessEnd::TimedOut | ProcessEnd::Exited(None), _) => ExecutorStatus::Failed,
+        (ProcessEnd::Exited(Some(_)) | ProcessEnd::Unknown, ReportEvidence::Consistent(_)) => ExecutorStatus::Completed,
+        (ProcessEnd::Exited(Some(_)) | ProcessEnd::Unknown, _) => ExecutorStatus::Incomplete,
+    }
 }
 
 /// What a person's decision made of a run that waited for one; `None` where nothing can be said beyond what is known.
@@ -92,6 +105,7 @@ pub fn again(run_id: &RunId, run_dir: &Path, known: &Classified) -> Option<Class
         reason,
         facts,
         binding: Binding { file_sha256: found.binding.file_sha256, ..known.binding.clone() },
+        status: known.status,
     })
 }
 

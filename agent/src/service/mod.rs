@@ -3,9 +3,14 @@
 mod begin;
 mod classify;
 mod core;
+pub mod decisions;
 mod describer;
+mod history;
+mod open;
 mod play;
+mod reviewed;
 mod settle;
+mod takeover;
 mod watch;
 
 use std::path::Path;
@@ -14,18 +19,22 @@ use std::sync::Arc;
 use tokio::process::{Child, Command};
 
 use crate::bridge::arguments::{GetRunArguments, RunWorkflowArguments};
+use crate::bridge::host::{Form, FormAnswer};
 use crate::cli::ServeOptions;
 use crate::contract::ids::RunId;
 use crate::contract::outcome::Mode;
 use crate::contract::reason::Reason;
 use crate::contract::result::RunResult;
+use crate::lifecycle::StoreFault;
+use crate::lifecycle::crash::{Point, pass};
+use crate::lifecycle::executor::StartToken;
+use crate::lifecycle::review::CancelOnDrop;
 use crate::refusal::Refusal;
 use crate::runs::StoreError;
 use crate::sandbox::Sandbox;
 use crate::workflows::Catalog;
-use begin::Begun;
-use core::Core;
-use play::Part;
+use begin::{Begun, Caller};
+pub use core::Core;
 use watch::{View, Watch};
 
 /// The service of one server.
@@ -38,8 +47,13 @@ impl Service {
     pub fn open(options: &ServeOptions) -> Result<Self, Refusal> {
         let core = Arc::new(Core::open(options)?);
         let (looking, sweeping) = (Arc::clone(&core), Arc::clone(&core));
-        std::thread::spawn(move || sweeping.sweep());
+        std::thread::spawn(move || sweeping.recover());
         Ok(Self { watch: Watch::new(Arc::new(move |run_id: &RunId| looking.look(run_id))), core })
+    }
+
+    /// The entry that decisions about paused runs go through. Blocks.
+    pub fn decisions(&self) -> Arc<Core> {
+        Arc::clone(&self.core)
     }
 
     pub fn catalog(&self) -> &Catalog {
@@ -48,6 +62,11 @@ impl Service {
 
     pub fn runs_enabled(&self) -> bool {
         self.core.runs_enabled()
+    }
+
+    /// Runs are possible now: the server was started for them, and no operator has switched all of them off.
+    pub fn runs_offered(&self) -> bool {
+        self.core.runs_offered()
     }
 
     pub fn mode(&self) -> Mode {
@@ -70,20 +89,27 @@ impl Service {
 
     /// # Errors
     /// When the store can't be read or written, so that nothing is known of the request. Nothing was started then.
-    pub async fn run_workflow(&self, arguments: RunWorkflowArguments) -> Result<RunResult, StoreError> {
+    pub async fn run_workflow(
+        &self,
+        arguments: RunWorkflowArguments,
+        shows_forms: bool,
+        answer: Option<FormAnswer>,
+    ) -> Result<Ran, StoreError> {
         let wait = arguments.wait;
+        let given_up = CancelOnDrop::default();
+        let caller = Caller { shows_forms, answer, canceled: given_up.flag() };
         // A task of its own: a call that is given up meanwhile leaves no intent without a keeper behind.
-        let begun = tokio::spawn(begin(Arc::clone(&self.core), Arc::clone(&self.watch), arguments));
+        let begun = tokio::spawn(begin(Arc::clone(&self.core), Arc::clone(&self.watch), arguments, caller));
         let (run_id, replayed) = match begun.await.map_err(lost_thread)?? {
-            Begun::Answer(result) => return Ok(*result),
-            Begun::Replay(run_id) => (run_id, true),
-            Begun::Dispatched(run_id) | Begun::Over(run_id) => (run_id, false),
-            Begun::Cast(part) => (part.run_id().clone(), false),
+            Going::Answer(result) => return Ok(Ran::Result(result)),
+            Going::Ask(form) => return Ok(Ran::Ask(form)),
+            Going::On { run_id, replayed } => (run_id, replayed),
         };
         let view = self.watch.wait(&run_id, wait, !replayed).await;
         let mut result = self.result_of(&run_id, view).await?.unwrap_or_else(|| self.core.unfinished(&run_id));
         result.replayed = replayed;
-        Ok(result)
+        pass(Point::RespondBefore).map_err(StoreFault::from)?;
+        Ok(Ran::Result(Box::new(result)))
     }
 
     /// `None` for a run that nobody was ever told of.
@@ -109,22 +135,60 @@ impl Service {
     }
 }
 
-async fn begin(core: Arc<Core>, watch: Arc<Watch>, arguments: RunWorkflowArguments) -> Result<Begun, StoreError> {
-    let beginning = Arc::clone(&core);
-    let begun = tokio::task::spawn_blocking(move || beginning.begin(&arguments)).await.map_err(lost_thread)??;
-    match &begun {
-        Begun::Dispatched(run_id) => {
-            let keeper = spawn_keeper(&core, run_id);
-            watch.tend(run_id, kept(core, run_id.clone(), keeper));
-        }
-        Begun::Cast(part) => play::play(core, &watch, Part::clone(part)),
-        Begun::Answer(_) | Begun::Replay(_) | Begun::Over(_) => {}
-    }
-    Ok(begun)
+/// What a call of run_workflow comes to.
+pub enum Ran {
+    Result(Box<RunResult>),
+    /// A person must say yes first.
+    Ask(Box<Form>),
 }
 
-fn spawn_keeper(core: &Core, run_id: &RunId) -> std::io::Result<Child> {
-    keeper_command().arg(crate::keeper::WORD).arg(core.dispatch_folder(run_id)).spawn()
+/// A call that has begun.
+enum Going {
+    Answer(Box<RunResult>),
+    Ask(Box<Form>),
+    On { run_id: RunId, replayed: bool },
+}
+
+async fn begin(
+    core: Arc<Core>,
+    watch: Arc<Watch>,
+    arguments: RunWorkflowArguments,
+    caller: Caller,
+) -> Result<Going, StoreError> {
+    let beginning = Arc::clone(&core);
+    let begun = if core.reviewer().is_some() {
+        // A reviewer may take its time, and the threads for what blocks are few.
+        let (sender, receiver) = tokio::sync::oneshot::channel();
+        std::thread::spawn(move || sender.send(beginning.begin(&arguments, &caller)));
+        receiver.await.map_err(|_| std::io::Error::other("a worker of the server was lost"))??
+    } else {
+        tokio::task::spawn_blocking(move || beginning.begin(&arguments, &caller)).await.map_err(lost_thread)??
+    };
+    let on = |run_id, replayed| Ok(Going::On { run_id, replayed });
+    match begun {
+        Begun::Answer(result) => Ok(Going::Answer(result)),
+        Begun::Ask(form) => Ok(Going::Ask(form)),
+        Begun::Replay(run_id) => on(run_id, true),
+        Begun::Over(run_id) => on(run_id, false),
+        Begun::Dispatched(run_id, token) => {
+            let keeper = spawn_keeper(&core, &run_id, token);
+            watch.tend(&run_id, kept(core, run_id.clone(), keeper));
+            on(run_id, false)
+        }
+        Begun::Cast(part) => {
+            let run_id = part.run_id().clone();
+            play::play(core, &watch, *part);
+            on(run_id, false)
+        }
+    }
+}
+
+/// Starts the one executor of runs. It takes the token of a committed dispatch, and nothing else makes one.
+fn spawn_keeper(core: &Core, run_id: &RunId, _: StartToken) -> std::io::Result<Child> {
+    let keeper = keeper_command().arg(crate::keeper::WORD).arg(core.dispatch_folder(run_id)).spawn();
+    // A fault that a test asks for here can't undo the start; a death can.
+    let _ = pass(Point::DispatchAfterSpawn);
+    keeper
 }
 
 /// Waits for the keeper's end. One that never claimed its dispatch never will.
@@ -132,7 +196,7 @@ async fn kept(core: Arc<Core>, run_id: RunId, keeper: std::io::Result<Child>) {
     if let Ok(child) = keeper {
         ended(child).await;
     }
-    let _ = tokio::task::spawn_blocking(move || core.revoke_unclaimed(&run_id)).await;
+    let _ = tokio::task::spawn_blocking(move || core.take_back_unclaimed(&run_id)).await;
 }
 
 /// The program itself, whatever has become of its file since it was started.

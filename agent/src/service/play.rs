@@ -5,33 +5,34 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::begin::Begun;
-use super::classify::Classified;
 use super::core::Core;
+use super::open::Scene;
+use super::settle::Ending;
 use super::watch::Watch;
 use crate::contract::ids::RunId;
 use crate::contract::reason::Reason;
 use crate::contract::result::ResultFacts;
 use crate::contract::sandbox::{SandboxCase, SandboxFacts};
 use crate::flow::command::FlowCommand;
-use crate::flow::report::Binding;
+use crate::lifecycle::executor::{ExecutorStatus, StartToken};
+use crate::lifecycle::machine::Reserved;
 use crate::runs::StoreError;
-use crate::runs::gate::{Ask, Started};
-use crate::runs::record::RecordRead;
+use crate::runs::lock::StripeGuard;
 use crate::sandbox::{Chosen, Sandbox, Stage, Unreachable, case_of, params, simulated};
 use crate::workflows::CheckedInputs;
 
-/// A run that passed the gate, and what it plays.
-#[derive(Debug, Clone)]
+/// A run whose attempt is reserved, and what it plays.
+#[derive(Debug)]
 pub struct Part {
-    ask: Ask,
-    started: Started,
+    reserved: Reserved,
     case: SandboxCase,
     params: BTreeMap<String, String>,
+    control_seq: i64,
 }
 
 impl Part {
     pub fn run_id(&self) -> &RunId {
-        &self.started.run_id
+        self.reserved.action().run_id()
     }
 }
 
@@ -45,46 +46,66 @@ impl Core {
         Ok(self.store.dispatch().intent(run_id)?.and_then(|intent| intent.order.of.sandbox))
     }
 
-    /// The part of a run whose attempt is reserved.
-    pub(super) fn cast(&self, sandbox: &Sandbox, ask: Ask, started: Started, inputs: &CheckedInputs) -> Begun {
+    /// The part of a run whose attempt is reserved. From here on it is known to be played, so that nobody takes it for abandoned.
+    pub(super) fn cast(
+        &self,
+        held: &StripeGuard,
+        sandbox: &Sandbox,
+        reserved: Reserved,
+        inputs: &CheckedInputs,
+        control_seq: i64,
+    ) -> Result<Begun, StoreError> {
         let case = case_of(inputs).unwrap_or(SandboxCase::Normal);
-        let part = Part { ask, started, case, params: params(inputs) };
+        let part = Part { reserved, case, params: params(inputs), control_seq };
         match sandbox.chosen_now() {
             Some(chosen @ Chosen::Simulated { .. }) => {
-                self.conclude(&part.started.run_id, &at_once(sandbox, &chosen, case));
-                Begun::Over(part.started.run_id)
+                let run_id = part.run_id().clone();
+                self.seal_and_tell(Some(held), part.reserved.action(), at_once(sandbox, &chosen, case))?;
+                Ok(Begun::Over(run_id))
             }
-            _ => Begun::Cast(Box::new(part)),
+            _ => {
+                sandbox.begins(part.run_id(), case);
+                Ok(Begun::Cast(Box::new(part)))
+            }
         }
     }
 
-    /// Writes down the end of a run that was never dispatched.
-    fn conclude(&self, run_id: &RunId, end: &Classified) {
-        let written = self.store.read(run_id).and_then(|read| match read {
-            RecordRead::Valid(record) if record.result().is_none() => self.write_down(None, &record, end).map(drop),
-            _ => Ok(()),
-        });
-        if let Err(fault) = written {
+    /// Seals the end of a run that was never dispatched.
+    fn conclude(&self, part: &Part, ending: Ending) {
+        if let Err(fault) = self.seal_and_tell(None, part.reserved.action(), ending) {
             tracing::warn!("the end of a sandbox run couldn't be written down: {fault}");
-            self.revoke_unclaimed(run_id);
         }
     }
 
     /// The inputs go to the engine, which has the app at the address in `flow`.
-    fn send_on_stage(&self, part: &Part, sandbox: &Sandbox, stage: &Stage, flow: &FlowCommand) {
-        let facts = sandbox.facts(Some(part.case));
-        self.dispatch(&part.ask, &part.started, (flow, stage.bundle()), &part.params, Some(facts));
+    fn send_on_stage(&self, part: Part, sandbox: &Sandbox, stage: &Stage, flow: &FlowCommand) -> Option<StartToken> {
+        let action = part.reserved.action();
+        let workflow = self.catalog.by_name(action.workflow.as_deref()?)?;
+        let scene = Scene {
+            workflow,
+            flow,
+            bundle: stage.bundle(),
+            params: &part.params,
+            sandbox: Some(sandbox.facts(Some(part.case))),
+            control_seq: part.control_seq,
+        };
+        match self.dispatch(None, part.reserved, &scene) {
+            Ok(dispatched) => dispatched.ok(),
+            Err(fault) => {
+                tracing::warn!("a sandbox run couldn't be dispatched: {fault}");
+                None
+            }
+        }
     }
 }
 
 /// Plays a part whether anybody waits for it or not.
 pub fn play(core: Arc<Core>, watch: &Arc<Watch>, part: Part) {
     let Some(sandbox) = core.sandbox().map(Arc::clone) else { return };
-    let run_id = part.started.run_id.clone();
-    sandbox.begins(&run_id, part.case);
+    let run_id = part.run_id().clone();
     // A task of its own: the turn is kept to the engine's end, whatever becomes of those who look on.
     let playing = tokio::spawn(async move {
-        let run_id = part.started.run_id.clone();
+        let run_id = part.run_id().clone();
         played(&core, &sandbox, part).await;
         sandbox.is_over(&run_id);
     });
@@ -97,26 +118,28 @@ async fn played(core: &Arc<Core>, sandbox: &Arc<Sandbox>, part: Part) {
     let chosen = sandbox.chosen().await;
     let Chosen::Staged(stage) = &chosen else {
         let end = at_once(sandbox, &chosen, part.case);
-        return blocking(core, move |core| core.conclude(&part.started.run_id, &end)).await;
+        return blocking(core, move |core| core.conclude(&part, end)).await.unwrap_or_default();
     };
     let mut turn = stage.turn().await;
     match turn.set(part.case).await {
         Err(Unreachable) => {
             let end = ended(Reason::AppUnreachable, facts(sandbox, &chosen, part.case));
-            blocking(core, move |core| core.conclude(&part.started.run_id, &end)).await;
+            blocking(core, move |core| core.conclude(&part, end)).await;
         }
         Ok(flow) => {
-            let run_id = part.started.run_id.clone();
+            let run_id = part.run_id().clone();
             let (stage, sandbox) = (Arc::clone(stage), Arc::clone(sandbox));
-            blocking(core, move |core| core.send_on_stage(&part, &sandbox, &stage, &flow)).await;
-            super::kept(Arc::clone(core), run_id.clone(), super::spawn_keeper(core, &run_id)).await;
+            let token = blocking(core, move |core| core.send_on_stage(part, &sandbox, &stage, &flow)).await.flatten();
+            if let Some(token) = token {
+                super::kept(Arc::clone(core), run_id.clone(), super::spawn_keeper(core, &run_id, token)).await;
+            }
         }
     }
     drop(turn);
 }
 
 /// The end of a run that nothing is started for.
-fn at_once(sandbox: &Sandbox, chosen: &Chosen, case: SandboxCase) -> Classified {
+fn at_once(sandbox: &Sandbox, chosen: &Chosen, case: SandboxCase) -> Ending {
     let (reason, own) = match chosen {
         Chosen::Simulated { .. } => simulated(case),
         Chosen::Unavailable(_) | Chosen::Staged(_) => (Reason::WorkflowUnavailable, ResultFacts::default()),
@@ -130,12 +153,15 @@ fn facts(sandbox: &Sandbox, chosen: &Chosen, case: SandboxCase) -> ResultFacts {
     ResultFacts { sandbox: Some(facts), ..ResultFacts::default() }
 }
 
-fn ended(reason: Reason, facts: ResultFacts) -> Classified {
-    Classified { reason, facts, binding: Binding::default() }
+/// What is played counts as started; what has no engine or no app doesn't.
+fn ended(reason: Reason, facts: ResultFacts) -> Ending {
+    let started = !matches!(reason, Reason::AppUnreachable | Reason::WorkflowUnavailable);
+    let executor_end = started.then_some(ExecutorStatus::Completed);
+    Ending { facts, executor_started: started, executor_end, ..Ending::not_started(reason) }
 }
 
-async fn blocking(core: &Arc<Core>, work: impl FnOnce(&Core) + Send + 'static) {
+async fn blocking<T: Send + 'static>(core: &Arc<Core>, work: impl FnOnce(&Core) -> T + Send + 'static) -> Option<T> {
     let core = Arc::clone(core);
     // Lost only with the server; what isn't written down then is found out by the next one.
-    let _ = tokio::task::spawn_blocking(move || work(&core)).await;
+    tokio::task::spawn_blocking(move || work(&core)).await.ok()
 }

@@ -150,6 +150,11 @@ impl Workflow {
         &self.card.name
     }
 
+    /// The digest of what was listed, sealed or not.
+    pub fn digest(&self) -> Option<&str> {
+        if let Loaded::FromDisk(Some(bundle)) = &self.loaded { Some(bundle.seal.digest()) } else { None }
+    }
+
     pub fn available(&self) -> bool {
         self.load_error.is_none()
     }

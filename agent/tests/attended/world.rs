@@ -116,6 +116,7 @@ impl World {
             flow: FlowCommand::new("no-such-flow", FlowSettings::default()).unwrap(),
             timeout: Duration::from_secs(5),
             attended,
+            auto_review: None,
         };
         Bridge::open(Arc::new(Service::open(&options).unwrap()), &options).unwrap()
     }

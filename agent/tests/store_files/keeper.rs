@@ -3,10 +3,17 @@
 use std::fs;
 use std::time::Duration;
 
-use openadapt_agent::runs::dispatch::{DispatchState, ExitFacts, FlowEnd, Revocation};
-use schemas::Schema;
+use openadapt_agent::contract::ids::RunId;
+use openadapt_agent::contract::outcome::Mode;
+use openadapt_agent::contract::reason::Reason;
+use openadapt_agent::contract::result::{ResultFacts, RunResult};
+use openadapt_agent::lifecycle::sealed::SealedResult;
+use openadapt_agent::lifecycle::store::{ReceiptRead, Sealing};
+use openadapt_agent::lifecycle::types::Permission;
+use openadapt_agent::runs::dispatch::{ExitFacts, FlowEnd};
+use openadapt_agent::runs::record::StoredResult;
 
-use crate::world::{DEADLINE, World, valid, within_deadline};
+use crate::world::{DEADLINE, World, within_deadline};
 
 fn never_started(facts: &ExitFacts) -> bool {
     facts.end == FlowEnd::NeverStarted && !facts.timed_out && facts.started_at.is_none()
@@ -22,9 +29,8 @@ fn a_run_that_exits_leaves_its_code_its_report_s_digest_and_what_it_printed() {
     assert_eq!(world.printed(&intent), ["", ""]);
 
     let run_dir = world.temp.path().join("runs/run-of-its-own");
-    let mut order = world.commit(&["/bin/sh", "-c", script, "sh", run_dir.to_str().unwrap()], DEADLINE).order;
-    order.run_dir = run_dir;
-    let intent = world.store.dispatch().commit(order, world.store.server_id(), None).unwrap();
+    let argv = ["/bin/sh", "-c", script, "sh", run_dir.to_str().unwrap()];
+    let intent = world.commit_in(Some(run_dir.clone()), &argv, DEADLINE);
     let facts = world.keep(&intent);
     assert_eq!(facts.end, FlowEnd::Exited(3));
     assert!(facts.started_at.is_some() && facts.seconds > 0.0);
@@ -91,11 +97,32 @@ fn a_keeper_that_comes_too_late_starts_nothing() {
     let witness = world.temp.path().join("started");
     let intent = world.commit(&["/usr/bin/env", "touch", witness.to_str().unwrap()], DEADLINE);
     let run_id = &intent.order.run_id;
-    assert_eq!(world.store.dispatch().revoke(run_id, world.store.server_id()).unwrap(), Revocation::Revoked);
+    let action = world.store.actions().find(run_id).unwrap().unwrap().action;
+    assert!(world.store.actions().revoke(&action, &never_started_of(run_id)).unwrap());
     let mut keeper = world.spawn_keeper(run_id);
     within_deadline(move || assert!(keeper.wait().unwrap().success()));
-    let claim = valid(Schema::DispatchClaim, &world.store.dispatch().folder(run_id).join("claim.json"));
-    assert_eq!(claim["by"], "revoked");
-    assert_eq!(world.store.dispatch().state(run_id).unwrap(), DispatchState::Revoked);
-    assert!(!witness.exists() && !world.store.dispatch().params_file(run_id).exists());
+    let known = world.store.actions().find(run_id).unwrap().unwrap();
+    assert!(known.action.revoked && !known.action.claimed && !witness.exists());
+    assert!(matches!(known.receipt, Some(ReceiptRead::Valid(receipt)) if receipt.result.word() == "platform_error"));
+}
+
+fn never_started_of(run_id: &RunId) -> Sealing {
+    let result = RunResult {
+        reason: Reason::PlatformError,
+        run_id: Some(run_id.clone()),
+        request_id: None,
+        workflow: None,
+        mode: Mode::Production,
+        replayed: false,
+        facts: ResultFacts::default(),
+    };
+    Sealing {
+        permission: Some(Permission::Allow),
+        result: SealedResult::Run(StoredResult::of(&result).unwrap()),
+        code: None,
+        executor_started: false,
+        executor_end: None,
+        started_at: None,
+        evidence: serde_json::Map::new(),
+    }
 }

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test says where it failed")]
 
+mod crash_points;
 mod keeper;
 mod records;
 mod world;

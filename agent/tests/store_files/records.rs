@@ -1,4 +1,6 @@
-//! Records, request entries and the intent of a real attempt.
+//! Records and request entries as the store of actions has them made, and the order of a real attempt.
+
+use std::sync::Arc;
 
 use openadapt_agent::contract::evidence::{ExecutionOutcome, TransactionOutcome};
 use openadapt_agent::contract::ids::{RequestId, RunId};
@@ -6,70 +8,105 @@ use openadapt_agent::contract::invalid_input::{InputProblem, InvalidInput};
 use openadapt_agent::contract::outcome::{Mode, Outcome};
 use openadapt_agent::contract::reason::Reason;
 use openadapt_agent::contract::result::{ResultFacts, RunResult, Technical};
-use openadapt_agent::runs::StoreError;
-use openadapt_agent::runs::clock::utc_now;
-use openadapt_agent::runs::dispatch::{Order, Origin};
-use openadapt_agent::runs::gate::{Ask, Begin, RequestGate, Started};
+use openadapt_agent::lifecycle::contracts::Tool;
+use openadapt_agent::lifecycle::machine::Ready;
+use openadapt_agent::lifecycle::project::{project_ended, project_running};
+use openadapt_agent::lifecycle::sealed::SealedResult;
+use openadapt_agent::lifecycle::store::{Action, Dispatch, Import, NewAction, ReceiptRead, Revalidation, Sealing};
+use openadapt_agent::lifecycle::types::{Execution, Origin as CameBy, Permission};
+use openadapt_agent::runs::dispatch::{Intent, Order, Origin};
 use openadapt_agent::runs::index::{self, EntryRead};
-use openadapt_agent::runs::record::{AttemptOf, Phase, Process, RecordRead, RunRecord, StoredResult};
-use openadapt_agent::runs::request_hash::{Era, RequestHash};
+use openadapt_agent::runs::record::{AttemptOf, Finished, Phase, Process, RecordRead, RunRecord, StoredResult};
+use openadapt_agent::runs::request_hash::{Attempt, Era, RequestHash};
 use schemas::Schema;
 use serde_json::{Map, Value, json};
 
 use crate::world::{World, valid};
 
 impl World {
-    fn ask(&self) -> Ask {
-        Ask {
-            request_id: RequestId::parse("req-1").unwrap(),
+    fn new_attempt(&self, request_id: &str) -> NewAction {
+        let request_id = RequestId::parse(request_id).unwrap();
+        let attempt = AttemptOf {
+            attempt: Attempt::FIRST,
+            ledger_key: RequestHash::of(&request_id).ledger_key(Attempt::FIRST, Era::Ours),
             fingerprint: self.store.fingerprint("add_note", &Map::new()),
-            workflow: "add_note".to_owned(),
+        };
+        NewAction {
+            run_id: RunId::random(),
+            tool: Tool::RunWorkflow,
+            origin: CameBy::McpAgent,
+            policy_version: self.store.actions().policy_version("p", 0, Mode::Production).unwrap(),
+            args_digest: "a".to_owned(),
+            conditions_digest: "c".to_owned(),
+            request_id: Some(request_id),
+            workflow: Some("add_note".to_owned()),
             mode: Mode::Production,
+            attempt: Some(attempt),
         }
     }
 
-    fn start(&self, ask: &Ask) -> Started {
+    /// An attempt whose intent is committed, with its order and what others see of it.
+    fn begin(&self, new: &NewAction) -> (Action, Intent) {
+        let actions = self.store.actions();
         let ledger = self.store.open_ledger().unwrap();
-        let begin = RequestGate::new(&self.store, &ledger).begin(ask, |_, _| Ok::<_, StoreError>(false)).unwrap();
-        let Begin::Start(started) = begin else { panic!("{begin:?}") };
-        started
+        ledger.reserve(&new.attempt.as_ref().unwrap().ledger_key, &new.run_id).unwrap();
+        let reserved = actions.reserve(actions.prepare_allowed(new).unwrap()).unwrap();
+        let still = Revalidation { control_seq: 0, conditions_digest: "c" };
+        let Dispatch::Started(started) = actions.commit_dispatch(Ready::Attempt(reserved), still).unwrap() else {
+            panic!("nothing has changed meanwhile")
+        };
+        let (action, token) = started.into_parts();
+        let order = Order {
+            argv: vec!["flow".to_owned()],
+            run_dir: self.store.root().run_dir(action.run_id()),
+            time_limit_ms: 1,
+            of: Origin {
+                request_id: action.request_id.clone(),
+                workflow: action.workflow.clone(),
+                mode: action.mode,
+                started_at: action.started_at.clone(),
+                attempt: action.attempt.clone(),
+                sandbox: None,
+            },
+            run_id: action.run_id().clone(),
+        };
+        let intent = self.store.dispatch().order(order, self.store.server_id(), &token, None).unwrap();
+        project_running(&self.store, &action).unwrap();
+        (action, intent)
     }
 
-    fn record(&self, run_id: &RunId) -> RunRecord {
-        match self.store.read(run_id).unwrap() {
-            RecordRead::Valid(record) => *record,
-            other => panic!("{other:?}"),
-        }
-    }
-
-    /// The file of a record that was written and reads back as the same record.
-    fn written(&self, record: &RunRecord) -> Value {
-        self.store.write(record).unwrap();
-        assert_eq!(self.record(&record.run_id), *record);
-        self.record_file(&record.run_id)
+    fn action(&self, run_id: &RunId) -> Action {
+        self.store.actions().find(run_id).unwrap().unwrap().action
     }
 
     fn record_file(&self, run_id: &RunId) -> Value {
         valid(Schema::RunRecord, &self.store.root().records().path().join(format!("{run_id}.json")))
     }
 
-    fn refusal(&self) -> RunRecord {
-        RunRecord {
-            run_id: RunId::random(),
-            request_id: Some(RequestId::parse("req-1").unwrap()),
-            workflow: None,
-            mode: Mode::Production,
-            started_at: utc_now(),
-            process: self.store.this_process(),
-            attempt: None,
-            phase: Phase::Running,
-            evidence: Map::new(),
-        }
+    /// The record of the newest receipt, as it is copied.
+    fn copied(&self, run_id: &RunId) -> Value {
+        let known = self.store.actions().find(run_id).unwrap().unwrap();
+        let Some(ReceiptRead::Valid(receipt)) = known.receipt else { panic!("{known:?}") };
+        let ledger = || self.store.open_ledger().map(Arc::new);
+        project_ended(&self.store, ledger, &known.action, &receipt).unwrap();
+        self.record_file(run_id)
     }
 }
 
-fn stored(record: &RunRecord, reason: Reason) -> StoredResult {
-    let run_id = record.run_id.clone();
+fn sealing(action: &Action, reason: Reason) -> Sealing {
+    let started = Execution::of(reason, false) != Execution::NotStarted;
+    Sealing {
+        permission: Some(Permission::Allow),
+        result: SealedResult::Run(stored(action, reason)),
+        code: None,
+        executor_started: started,
+        executor_end: None,
+        started_at: None,
+        evidence: evidence(),
+    }
+}
+
+fn stored(action: &Action, reason: Reason) -> StoredResult {
     let verified = Technical {
         execution: Some(ExecutionOutcome::Verified),
         transaction: Some(TransactionOutcome::Verified),
@@ -84,7 +121,8 @@ fn stored(record: &RunRecord, reason: Reason) -> StoredResult {
         technical: if reason == Reason::SavedAndChecked { verified } else { Technical::default() },
         ..ResultFacts::default()
     };
-    let (request_id, workflow, mode) = (record.request_id.clone(), record.workflow.clone(), record.mode);
+    let workflow = action.workflow.clone().filter(|_| reason != Reason::UnknownWorkflow);
+    let (run_id, request_id, mode) = (action.run_id().clone(), action.request_id.clone(), action.mode);
     let result = RunResult { reason, run_id: Some(run_id), request_id, workflow, mode, replayed: true, facts };
     StoredResult::of(&result).unwrap()
 }
@@ -95,44 +133,25 @@ fn evidence() -> Map<String, Value> {
 }
 
 #[test]
-fn an_attempt_leaves_a_valid_record_request_entry_and_intent() {
+fn an_attempt_leaves_a_valid_record_request_entry_and_order() {
     let world = World::new();
-    let ask = world.ask();
-    let started = world.start(&ask);
-    let record = world.record(&started.run_id);
-    let file = world.record_file(&started.run_id);
+    let new = world.new_attempt("req-1");
+    let (action, intent) = world.begin(&new);
+    let file = world.record_file(action.run_id());
     assert_eq!((&file["state"], &file["owner"]), (&json!("running"), &json!(world.store.server_id().to_string())));
 
-    let (requests, hash) = (world.store.root().requests(), RequestHash::of(&ask.request_id));
+    let (requests, hash) = (world.store.root().requests(), RequestHash::of(new.request_id.as_ref().unwrap()));
     let entry = valid(Schema::RequestEntry, &requests.path().join(format!("{}.json", hash.hex(Era::Ours))));
-    assert_eq!(entry["attempts"], json!([started.run_id]));
+    assert_eq!(entry["attempts"], json!([new.run_id]));
     let read = index::read(requests, &hash, Era::Ours, world.store.key()).unwrap();
-    assert!(matches!(read, EntryRead::Valid(read) if read.attempts == [started.run_id.clone()]));
+    assert!(matches!(read, EntryRead::Valid(read) if read.attempts == [new.run_id.clone()]));
 
-    let attempt = AttemptOf { attempt: started.attempt, ledger_key: started.ledger_key, fingerprint: ask.fingerprint };
-    assert_eq!(record.attempt, Some(attempt.clone()));
-    let order = Order {
-        argv: vec!["flow".to_owned()],
-        run_dir: world.store.root().run_dir(&started.run_id),
-        time_limit_ms: 1,
-        of: Origin {
-            request_id: Some(ask.request_id),
-            workflow: Some(ask.workflow),
-            mode: ask.mode,
-            started_at: started.started_at,
-            attempt: Some(attempt),
-            sandbox: None,
-        },
-        run_id: started.run_id,
-    };
     let dispatch = world.store.dispatch();
-    let intent = dispatch.commit(order, world.store.server_id(), None).unwrap();
-    let file = valid(Schema::DispatchIntent, &dispatch.folder(&intent.order.run_id).join("intent.json"));
-    let entered = world.record_file(&intent.order.run_id);
+    let order = valid(Schema::DispatchIntent, &dispatch.folder(&intent.order.run_id).join("intent.json"));
     for shared in
         ["run_id", "request_id", "workflow", "mode", "started_at", "owner", "attempt", "ledger_key", "fingerprint"]
     {
-        assert_eq!(file[shared], entered[shared], "{shared}");
+        assert_eq!(order[shared], file[shared], "{shared}");
     }
     assert_eq!(dispatch.intent(&intent.order.run_id).unwrap(), Some(intent));
 }
@@ -140,49 +159,112 @@ fn an_attempt_leaves_a_valid_record_request_entry_and_intent() {
 #[test]
 fn a_run_that_ended_is_valid_for_every_reason_and_stays_so_when_a_review_changes_it() {
     let world = World::new();
-    let running = world.record(&world.start(&world.ask()).run_id);
     for reason in Reason::ALL.iter().copied().filter(|reason| reason.is_terminal()) {
-        let workflow = running.workflow.clone().filter(|_| reason != Reason::UnknownWorkflow);
-        let bound = RunRecord { workflow, evidence: evidence(), ..running.clone() };
-        let result = stored(&bound, reason);
-        let finished = bound.finished(result);
-        let file = world.written(&finished);
+        let (action, _) = world.begin(&world.new_attempt(&format!("req-{}", reason.as_str())));
+        let run_id = action.run_id();
+        world.store.actions().record(&action, &sealing(&action, reason)).unwrap();
+        let file = world.copied(run_id);
         assert_eq!((&file["state"], &file["result"]["reason"]), (&json!("finished"), &json!(reason.as_str())));
         assert!(file.get("updated_at").is_none());
         if reason.outcome() == Outcome::NeedsReview {
-            let updated = world.written(&finished.updated(stored(&running, Reason::SavedAndChecked)));
-            assert!(updated["updated_at"].is_string());
+            let seen = world.action(run_id);
+            world.store.actions().revise(&seen, 1, &sealing(&seen, Reason::SavedAndChecked)).unwrap();
+            assert!(world.copied(run_id)["updated_at"].is_string());
         }
     }
 }
 
+/// E02: the store alone is enough, and makes the same bytes.
 #[test]
-fn a_refusal_and_the_record_of_a_lost_reservation_are_valid() {
+fn a_record_that_was_lost_is_made_again_to_the_letter() {
     let world = World::new();
-    let refusal = world.refusal();
-    let result = stored(&refusal, Reason::UnknownWorkflow);
-    let file = world.written(&refusal.finished(result));
-    assert!(file.get("attempt").is_none() && file["workflow"].is_null());
+    let (action, _) = world.begin(&world.new_attempt("req-1"));
+    world.store.actions().record(&action, &sealing(&action, Reason::SavedAndChecked)).unwrap();
+    world.copied(action.run_id());
+    let path = world.store.root().records().path().join(format!("{}.json", action.run_id()));
+    let before = std::fs::read(&path).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    world.copied(action.run_id());
+    assert_eq!(std::fs::read(&path).unwrap(), before);
+}
 
-    let running = world.record(&world.start(&world.ask()).run_id);
-    let file = world.written(&RunRecord { process: Process::Nobody, ..running });
+#[test]
+fn a_refusal_leaves_a_valid_record_without_an_attempt() {
+    let world = World::new();
+    let new = NewAction { attempt: None, workflow: None, ..world.new_attempt("req-1") };
+    let prepared = world.store.actions().prepare(&new).unwrap();
+    let refused = Sealing { permission: None, ..sealing(prepared.action(), Reason::UnknownWorkflow) };
+    world.store.actions().record(prepared.action(), &refused).unwrap();
+    let file = world.copied(&new.run_id);
+    assert!(file.get("attempt").is_none() && file["workflow"].is_null());
+}
+
+#[test]
+fn a_run_that_left_nothing_has_a_valid_record_that_nobody_answers_for() {
+    let world = World::new();
+    let new = world.new_attempt("req-1");
+    let record = RunRecord { process: Process::Nobody, attempt: new.attempt.clone(), ..older(&new) };
+    world.store.actions().import(&import(&world, &record, Reason::Interrupted)).unwrap();
+    let file = world.copied(&new.run_id);
     assert!(file["host"].is_null() && file["pid"].is_null() && file.get("owner").is_none());
 }
 
 #[test]
 fn a_record_of_the_python_agent_is_valid_before_and_after_a_review_rewrites_it() {
     let world = World::new();
-    let process = Process::Python { pid: Some(7), host: Some("vm".to_owned()) };
-    let record = RunRecord { process, ..world.refusal() };
-    let result = stored(&record, Reason::PersonNeeded);
-    let mut file = world.written(&record.finished(result));
+    let new = NewAction { attempt: None, ..world.new_attempt("req-1") };
+    let finished_at = "2026-11-29T18:38:08.000000+00:00".to_owned();
+    let shown = world.store.actions().prepare(&new).unwrap();
+    let result = stored(shown.action(), Reason::PersonNeeded);
+    let another = NewAction { run_id: RunId::random(), ..new };
+    let ended = Phase::Finished(Box::new(Finished { finished_at, updated_at: None, result }));
+    let record = RunRecord { phase: ended, ..older(&another) };
+    world.store.write_lightly(&record).unwrap();
+    let mut file = world.record_file(&another.run_id);
     file.as_object_mut().unwrap().remove("mac");
     assert!(Schema::RunRecord.check(&file).is_ok());
 
-    let path = world.store.root().records().path().join(format!("{}.json", file["run_id"].as_str().unwrap()));
-    std::fs::write(path, file.to_string()).unwrap();
-    let read = world.record(&RunId::parse(file["run_id"].as_str().unwrap()).unwrap());
-    let decided = stored(&read, Reason::SavedAndChecked);
-    let bound = RunRecord { evidence: evidence(), ..read };
-    assert!(world.written(&bound.updated(decided))["mac"].is_string());
+    std::fs::write(world.store.root().records().path().join(format!("{}.json", another.run_id)), file.to_string())
+        .unwrap();
+    let RecordRead::Valid(read) = world.store.read(&another.run_id).unwrap() else { panic!("not believed") };
+    world.store.actions().import(&import(&world, &read, Reason::PersonNeeded)).unwrap();
+    let seen = world.action(&another.run_id);
+    world.store.actions().revise(&seen, 1, &sealing(&seen, Reason::SavedAndChecked)).unwrap();
+    assert!(world.copied(&another.run_id)["mac"].is_string());
+}
+
+fn older(new: &NewAction) -> RunRecord {
+    RunRecord {
+        run_id: new.run_id.clone(),
+        request_id: new.request_id.clone(),
+        workflow: new.workflow.clone(),
+        mode: new.mode,
+        started_at: "2026-11-29T18:38:07.371259+00:00".to_owned(),
+        process: Process::Python { pid: Some(7), host: Some("vm".to_owned()) },
+        attempt: None,
+        phase: Phase::Running,
+        evidence: Map::new(),
+    }
+}
+
+fn import<'a>(world: &World, record: &'a RunRecord, reason: Reason) -> Import<'a> {
+    let result = RunResult {
+        reason,
+        run_id: Some(record.run_id.clone()),
+        request_id: record.request_id.clone(),
+        workflow: record.workflow.clone(),
+        mode: record.mode,
+        replayed: false,
+        facts: ResultFacts::default(),
+    };
+    Import {
+        record,
+        result: StoredResult::of(&result).unwrap(),
+        code: None,
+        executor_started: true,
+        executor_end: None,
+        evidence: Map::new(),
+        projected: false,
+        policy_version: world.store.actions().policy_version("p", 0, Mode::Production).unwrap(),
+    }
 }

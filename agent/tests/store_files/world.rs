@@ -8,9 +8,13 @@ use std::time::Duration;
 
 use openadapt_agent::contract::ids::RunId;
 use openadapt_agent::contract::outcome::Mode;
+use openadapt_agent::lifecycle::contracts::Tool;
+use openadapt_agent::lifecycle::machine::Ready;
+use openadapt_agent::lifecycle::store::{Dispatch, NewAction, Revalidation};
+use openadapt_agent::lifecycle::types::Origin as CameBy;
 use openadapt_agent::runs::RunStore;
 use openadapt_agent::runs::clock::utc_now;
-use openadapt_agent::runs::dispatch::{DispatchState, ExitFacts, Intent, Order, Origin};
+use openadapt_agent::runs::dispatch::{ExitFacts, Intent, Keeper, Order, Origin};
 use schemas::Schema;
 use serde_json::Value;
 
@@ -29,8 +33,8 @@ impl World {
         Self { temp, store }
     }
 
-    /// Commits a dispatch with this program in the place of Flow, and inputs.
-    pub fn commit(&self, argv: &[&str], time_limit: Duration) -> Intent {
+    /// Commits a dispatch with this program in the place of Flow, and inputs. It makes its run directory where it is told.
+    pub fn commit_in(&self, run_dir: Option<PathBuf>, argv: &[&str], time_limit: Duration) -> Intent {
         let run_id = RunId::random();
         let of = Origin {
             request_id: None,
@@ -42,12 +46,33 @@ impl World {
         };
         let order = Order {
             argv: argv.iter().map(|word| (*word).to_owned()).collect(),
-            run_dir: self.store.root().run_dir(&run_id),
+            run_dir: run_dir.unwrap_or_else(|| self.store.root().run_dir(&run_id)),
             time_limit_ms: time_limit.as_millis().try_into().unwrap(),
             run_id,
             of,
         };
-        self.store.dispatch().commit(order, self.store.server_id(), Some(b"{\"note\": \"x\"}")).unwrap()
+        let actions = self.store.actions();
+        let authorized = actions.prepare_allowed(&NewAction {
+            run_id: order.run_id.clone(),
+            tool: Tool::RunOlder,
+            origin: CameBy::McpAgent,
+            policy_version: actions.policy_version("p", 0, Mode::Production).unwrap(),
+            args_digest: String::new(),
+            conditions_digest: "c".to_owned(),
+            request_id: None,
+            workflow: Some("add_note".to_owned()),
+            mode: Mode::Production,
+            attempt: None,
+        });
+        let still = Revalidation { control_seq: 0, conditions_digest: "c" };
+        let dispatch = actions.commit_dispatch(Ready::Once(authorized.unwrap()), still).unwrap();
+        let Dispatch::Started(started) = dispatch else { panic!("{dispatch:?}") };
+        let (_, token) = started.into_parts();
+        self.store.dispatch().order(order, self.store.server_id(), &token, Some(b"{\"note\": \"x\"}")).unwrap()
+    }
+
+    pub fn commit(&self, argv: &[&str], time_limit: Duration) -> Intent {
+        self.commit_in(None, argv, time_limit)
     }
 
     pub fn spawn_keeper(&self, run_id: &RunId) -> Child {
@@ -61,19 +86,14 @@ impl World {
         let run_id = &intent.order.run_id;
         let mut keeper = self.spawn_keeper(run_id);
         within_deadline(move || assert!(keeper.wait().unwrap().success()));
-        let [written, claim, exit] = [
-            (Schema::DispatchIntent, "intent.json"),
-            (Schema::DispatchClaim, "claim.json"),
-            (Schema::DispatchExit, "exit.json"),
-        ]
-        .map(|(schema, name)| valid(schema, &self.store.dispatch().folder(run_id).join(name)));
-        for file in [&claim, &exit] {
-            assert_eq!(file["token"], written["token"]);
-        }
+        let [written, exit] = [(Schema::DispatchIntent, "intent.json"), (Schema::DispatchExit, "exit.json")]
+            .map(|(schema, name)| valid(schema, &self.store.dispatch().folder(run_id).join(name)));
+        assert_eq!(exit["token"], written["token"]);
+        assert!(self.store.actions().find(run_id).unwrap().unwrap().action.claimed);
         assert!(!self.store.dispatch().params_file(run_id).exists(), "the inputs are still there");
         assert_eq!(self.store.dispatch().intent(run_id).unwrap().as_ref(), Some(intent));
-        match self.store.dispatch().state(run_id).unwrap() {
-            DispatchState::Exited(facts) => facts,
+        match self.store.dispatch().keeper(run_id, intent.token.as_str()).unwrap() {
+            Keeper::Exited(facts) => facts,
             other => panic!("{other:?}"),
         }
     }

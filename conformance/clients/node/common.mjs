@@ -1,9 +1,6 @@
 // What every client from npm is asked to do, and what it says about it.
 
 export const command = JSON.parse(process.env.SERVER_COMMAND);
-export const environment = Object.fromEntries(
-  JSON.parse(process.env.SERVER_ENVIRONMENT).map((name) => [name, process.env[name]]),
-);
 const name = process.env.CLIENT_NAME;
 
 const run = (word, note) => ({

@@ -3,7 +3,7 @@
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
-import { command, drive, environment } from "./common.mjs";
+import { command, drive } from "./common.mjs";
 
 const seen = { forms: 0 };
 const client = new Client({ name: "sdk1", version: "1" }, { capabilities: { elicitation: {} } });
@@ -11,7 +11,7 @@ client.setRequestHandler(ElicitRequestSchema, async () => {
   seen.forms += 1;
   return { action: "accept", content: { confirmed: true } };
 });
-const transport = new StdioClientTransport({ command: command[0], args: command.slice(1), env: environment, stderr: "ignore" });
+const transport = new StdioClientTransport({ command: command[0], args: command.slice(1), stderr: "ignore" });
 let protocol;
 transport.setProtocolVersion = (version) => (protocol = version);
 await client.connect(transport);

@@ -2,7 +2,7 @@
 
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { command, drive, environment } from "./common.mjs";
+import { command, drive } from "./common.mjs";
 
 const seen = { forms: 0 };
 const mode = process.argv[2];
@@ -14,7 +14,7 @@ client.setRequestHandler("elicitation/create", async () => {
   seen.forms += 1;
   return { action: "accept", content: { confirmed: true } };
 });
-const transport = new StdioClientTransport({ command: command[0], args: command.slice(1), env: environment, stderr: "ignore" });
+const transport = new StdioClientTransport({ command: command[0], args: command.slice(1), stderr: "ignore" });
 await client.connect(transport);
 await drive({
   listTools: () => client.listTools(),

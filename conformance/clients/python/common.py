@@ -5,7 +5,6 @@ import os
 import sys
 
 COMMAND = json.loads(os.environ["SERVER_COMMAND"])
-ENVIRONMENT = {name: os.environ[name] for name in json.loads(os.environ["SERVER_ENVIRONMENT"])}
 NAME = os.environ["CLIENT_NAME"]
 
 

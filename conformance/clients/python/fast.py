@@ -6,7 +6,7 @@ from fastmcp import Client
 from fastmcp.client.transports import StdioTransport
 from mcp.shared.exceptions import MCPError
 
-from common import COMMAND, ENVIRONMENT, decision, run, tell, text_of
+from common import COMMAND, decision, run, tell, text_of
 
 forms = []
 progress = []
@@ -22,7 +22,7 @@ async def told(now, total, message):
 
 
 async def main():
-    transport = StdioTransport(command=COMMAND[0], args=COMMAND[1:], env=ENVIRONMENT)
+    transport = StdioTransport(command=COMMAND[0], args=COMMAND[1:])
     async with Client(transport, elicitation_handler=person) as client:
         tools = await client.list_tools()
         listed = await client.call_tool("list_workflows", {})

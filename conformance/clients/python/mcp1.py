@@ -5,7 +5,7 @@ import asyncio
 from mcp import ClientSession, McpError, StdioServerParameters, types
 from mcp.client.stdio import stdio_client
 
-from common import COMMAND, ENVIRONMENT, decision, run, tell, text_of
+from common import COMMAND, decision, run, tell, text_of
 
 forms = []
 progress = []
@@ -21,7 +21,7 @@ async def told(now, total, message):
 
 
 async def main():
-    server = StdioServerParameters(command=COMMAND[0], args=COMMAND[1:], env=ENVIRONMENT)
+    server = StdioServerParameters(command=COMMAND[0], args=COMMAND[1:])
     async with stdio_client(server) as (read, write):
         async with ClientSession(read, write, elicitation_callback=person) as session:
             hello = await session.initialize()

@@ -8,7 +8,7 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.shared.exceptions import MCPError
 
-from common import COMMAND, ENVIRONMENT, decision, run, tell, text_of
+from common import COMMAND, decision, run, tell, text_of
 
 forms = []
 progress = []
@@ -24,7 +24,7 @@ async def told(now, total, message):
 
 
 async def main():
-    server = StdioServerParameters(command=COMMAND[0], args=COMMAND[1:], env=ENVIRONMENT)
+    server = StdioServerParameters(command=COMMAND[0], args=COMMAND[1:])
     async with Client(stdio_client(server), mode=sys.argv[1], elicitation_callback=person) as client:
         tools = await client.list_tools()
         listed = await client.call_tool("list_workflows", {})

@@ -1,6 +1,7 @@
 //! A child that answers each line with one line, spoken to without anything that would take time itself.
 
 use std::io::{self, BufRead, BufReader, Write};
+use std::path::PathBuf;
 use std::process::{self, ChildStdin, ChildStdout, Command, Stdio};
 
 use serde_json::{Value, json};
@@ -16,10 +17,14 @@ pub struct Child {
 
 impl Child {
     pub fn start(command: &[String], world: &World) -> io::Result<Self> {
+        Self::start_with(command, &world.environment())
+    }
+
+    pub fn start_with(command: &[String], environment: &[(&'static str, PathBuf)]) -> io::Result<Self> {
         let (program, arguments) = command.split_first().ok_or_else(|| io::Error::other("no command"))?;
         let mut process = Command::new(program)
             .args(arguments)
-            .envs(world.environment())
+            .envs(environment.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())

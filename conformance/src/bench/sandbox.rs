@@ -26,7 +26,7 @@ pub fn measure(world: &World, table: &mut Table, sync: &Figure, say: impl Fn(&st
 }
 
 fn in_a_row(world: &World, engine: &str, table: &mut Table) -> io::Result<Figure> {
-    let mut agent = Child::start(&world.sandbox(engine), world)?;
+    let mut agent = Child::start_with(&world.sandbox(engine), &world.sandbox_environment())?;
     agent.greet()?;
     let run = |number: usize, agent: &mut Child| done(&agent.call("run_workflow", arguments(engine, number))?);
     for number in 0..FIRST_RUNS {
@@ -40,7 +40,7 @@ fn in_a_row(world: &World, engine: &str, table: &mut Table) -> io::Result<Figure
 }
 
 fn engine_of(world: &World, choice: &str) -> io::Result<String> {
-    let mut agent = Child::start(&world.sandbox(choice), world)?;
+    let mut agent = Child::start_with(&world.sandbox(choice), &world.sandbox_environment())?;
     agent.greet()?;
     let result = agent.call("run_workflow", arguments("which", 0))?;
     Ok(result.pointer("/sandbox/engine").and_then(Value::as_str).unwrap_or_default().to_owned())

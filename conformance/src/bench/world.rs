@@ -60,6 +60,11 @@ impl World {
         self.subject.agent.iter().cloned().chain(flags).chain([runs]).collect()
     }
 
+    /// No script: what the sandbox's engine plays lies beside its bundle.
+    pub fn sandbox_environment(&self) -> [(&'static str, PathBuf); 1] {
+        [("HOME", self.path("home"))]
+    }
+
     pub fn environment(&self) -> [(&'static str, PathBuf); 3] {
         [
             ("FLOW_FAKE_SCRIPT", self.path("script.json")),

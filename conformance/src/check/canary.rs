@@ -50,7 +50,8 @@ fn canary(evidence: &Evidence, verdict: Verdict) -> Verdict {
         search.blame(hits, "on stderr", Cite::Server(server.name.clone()));
     }
     search.command_lines(evidence);
-    for file in evidence.files.iter().filter(|file| kept_by_the_agent(file)) {
+    let edited = edited(evidence);
+    for file in evidence.files.iter().filter(|file| kept_by_the_agent(file, &edited)) {
         search.file(file, &evidence.printed);
     }
     search.verdict
@@ -112,11 +113,22 @@ impl Search<'_> {
     }
 }
 
-/// Not what the scenario planted, and not Flow's own run folder.
-fn kept_by_the_agent(file: &SeenFile) -> bool {
+/// Not what the scenario planted or edited, not the operator's bundles, not Flow's own run folders and journals.
+fn kept_by_the_agent(file: &SeenFile, edited: &BTreeSet<&str>) -> bool {
     let path = file.path.to_string_lossy();
-    let flows_own = path.contains("/runs/run-") && !path.contains("/openadapt-agent/");
-    file.kind == Some(FileKind::File) && !file.planted && !flows_own
+    let in_store = path.contains("/openadapt-agent/");
+    let flows_own = !in_store && (path.contains("/run-") || path.ends_with(".jsonl"));
+    let operators = !in_store && (path.contains("/bundles/") || edited.contains(&*path));
+    file.kind == Some(FileKind::File) && !file.planted && !flows_own && !operators
+}
+
+/// Files that the scenario itself wrote on its way.
+fn edited(evidence: &Evidence) -> BTreeSet<&str> {
+    let targets = evidence.steps.iter().filter_map(|step| match &step.action {
+        Action::Edit(edit) => Some([Some(edit.edit.as_str()), edit.copy_to.as_deref()]),
+        _ => None,
+    });
+    targets.flatten().flatten().collect()
 }
 
 /// Flow's own format: a ledger and each of its claims say where the ledger lies.
@@ -207,22 +219,26 @@ mod tests {
         holds(&CANARY, &planted());
     }
 
+    /// Each source in each place, and over all of them every spelling many times; the oracle's own test has every one.
     #[test]
-    fn each_source_is_found_in_each_place_in_each_form() {
+    fn each_source_is_found_in_each_place_however_it_is_spelled() {
         let honest = planted();
+        let mut turn = 0;
         for (place, put) in places() {
             for source in SOURCES {
-                for (form, bytes) in forms(&honest.canaries[source]) {
-                    let mut evidence = honest.clone();
-                    put(&mut evidence, &String::from_utf8(bytes).unwrap());
-                    let failures = fails(&CANARY, &evidence);
-                    let told = |failure: &super::super::verdict::Failure| {
-                        failure.expected.contains(&format!("{source:?}")) && failure.actual.contains(&form.to_string())
-                    };
-                    assert!(failures.iter().any(told), "{source} in {place}, {form}: {failures:?}");
-                }
+                let spelled = forms(&honest.canaries[source]);
+                let (form, bytes) = spelled[turn % spelled.len()].clone();
+                turn += 1;
+                let mut evidence = honest.clone();
+                put(&mut evidence, &String::from_utf8(bytes).unwrap());
+                let failures = fails(&CANARY, &evidence);
+                let told = |failure: &super::super::verdict::Failure| {
+                    failure.expected.contains(&format!("{source:?}")) && failure.actual.contains(&form.to_string())
+                };
+                assert!(failures.iter().any(told), "{source} in {place}, {form}: {failures:?}");
             }
         }
+        assert!(turn > 150);
     }
 
     #[test]

@@ -4,6 +4,7 @@ pub mod after;
 pub mod answers;
 pub mod attended;
 pub mod canary;
+pub mod clinic;
 pub mod ends;
 pub mod expect;
 pub mod frames;
@@ -33,6 +34,8 @@ pub const CHECKS: &[&Check] = &[
     &launches::LAUNCHES,
     &sandbox::ONE_AT_A_TIME,
     &after::AFTER,
+    &clinic::CLINIC,
+    &clinic::CLINIC_TRUTH,
     &results::SHAPE,
     &results::ADVERTISED,
     &frames::FRAMES,

@@ -162,6 +162,7 @@ fn empty() -> Evidence {
         }],
         steps: Vec::new(),
         after: After::default(),
+        clinic: None,
         files: vec![folder(STORE), folder(&format!("{STORE}/runs")), file(&format!("{STORE}/runs/{RUN}.json"), "{}")],
         ledger: SeenLedger::Rows(vec![row]),
         leftovers: Vec::new(),

@@ -6,13 +6,16 @@ use std::time::Instant;
 
 use clap::Args;
 
+use super::setup_flow::real_flow_folder;
 use super::subject::SubjectArguments;
 use super::{Problem, Source, runtime};
+use crate::browser;
 use crate::check::verdict::{Blame, Cite, Failure, Judgement};
 use crate::console::Printer;
 use crate::console::progress::Progress;
 use crate::evidence::Evidence;
 use crate::exit::Exit;
+use crate::real_flow::RealFlow;
 use crate::report::Folder;
 use crate::report::excerpt::judged;
 use crate::requirement::{Catalogue, Claims, Matrix};
@@ -20,8 +23,9 @@ use crate::run::events::{Event, Finished, REPORT_FORMAT, Reader, Started, Summar
 use crate::run::scheduler::{Options, run};
 use crate::run::smoke::{introduction, smoke};
 use crate::run::subject::Subject;
-use crate::scenario::Scenario;
+use crate::scenario::model::World;
 use crate::scenario::select::select;
+use crate::scenario::{Scenario, ScenarioId};
 
 #[derive(Debug, Args)]
 pub struct All {
@@ -56,6 +60,12 @@ struct How {
     /// What the program claims (claims.json); scenarios of other profiles are left out, and counted. [default: every profile]
     #[arg(long, value_name = "FILE")]
     claims: Option<PathBuf>,
+    /// Scenarios with the real Flow must run: where there is none, that is a failure.
+    #[arg(long)]
+    require_real_flow: bool,
+    /// Scenarios with a real browser must run: where there is none, that is a failure.
+    #[arg(long)]
+    require_browser: bool,
     /// A folder for report.jsonl, junit.xml and matrix.md.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -90,6 +100,7 @@ impl How {
             .filter(|scenario| claims.as_ref().is_none_or(|claims| claims.cover(scenario)))
             .collect();
         let unclaimed = matching_count - selected.len();
+        let (selected, unable) = self.within_reach(selected)?;
         if selected.is_empty() {
             return Err(Problem::new(
                 Exit::NothingSelected,
@@ -118,8 +129,15 @@ impl How {
             }
             let readers = RefCell::new(readers);
             let tell = |event: &Event| readers.borrow_mut().iter_mut().for_each(|reader| reader.event(event));
-            let court =
-                Court { known: &known, catalogue: &catalogue, claims: claims.as_ref(), unclaimed, whole, tell: &tell };
+            let court = Court {
+                known: &known,
+                catalogue: &catalogue,
+                claims: claims.as_ref(),
+                unable: &unable,
+                unclaimed,
+                whole,
+                tell: &tell,
+            };
             court.conduct(selected, subject, options)?
         };
         if let Some(error) = folder.and_then(|folder| folder.fault) {
@@ -130,6 +148,71 @@ impl How {
             ));
         }
         Ok(exit_of(&outcome))
+    }
+
+    /// What needs something that isn't here is set apart, to be told of; where it is required, that is the end.
+    fn within_reach(&self, selected: Vec<Scenario>) -> Result<(Vec<Scenario>, Unable), Problem> {
+        let mut unable = Unable::default();
+        let selected = match browser::find() {
+            Ok(_) => selected,
+            Err(missing) => {
+                let lack = Lack { what: "a real browser", why: missing.to_string(), hint: missing.hint().to_owned() };
+                unable.set_apart(selected, |world| world.browser, self.require_browser, lack)?
+            }
+        };
+        let selected = match RealFlow::find(&real_flow_folder()?) {
+            Some(_) => selected,
+            None => {
+                let why = "it isn't installed here".to_owned();
+                let lack = Lack { what: "the real Flow", why, hint: SET_UP_FLOW.to_owned() };
+                unable.set_apart(selected, |world| world.real_flow, self.require_real_flow, lack)?
+            }
+        };
+        Ok((selected, unable))
+    }
+}
+
+const SET_UP_FLOW: &str = "`conformance setup-flow` installs it, or name one with OPENADAPT_FLOW";
+
+/// Scenarios that this machine can't run, and why.
+#[derive(Debug, Default)]
+struct Unable {
+    scenarios: Vec<ScenarioId>,
+    why: Option<String>,
+}
+
+/// What a machine lacks.
+struct Lack {
+    what: &'static str,
+    why: String,
+    hint: String,
+}
+
+impl Unable {
+    fn set_apart(
+        &mut self,
+        selected: Vec<Scenario>,
+        needs: impl Fn(&World) -> bool,
+        required: bool,
+        lack: Lack,
+    ) -> Result<Vec<Scenario>, Problem> {
+        let Lack { what, why, hint } = lack;
+        if required {
+            return Err(Problem::new(Exit::SetUp, format!("{what} is required, and {why}"), hint));
+        }
+        let (apart, selected): (Vec<Scenario>, Vec<Scenario>) =
+            selected.into_iter().partition(|scenario| needs(&scenario.world));
+        if apart.is_empty() {
+            return Ok(selected);
+        }
+        if selected.is_empty() {
+            let said = format!("{} scenarios were selected, and each needs {what}: {why}", apart.len());
+            return Err(Problem::new(Exit::SetUp, said, hint));
+        }
+        let said = format!("{} need {what}, and {why}. To change that: {hint}", apart.len());
+        self.why = Some(self.why.take().map_or(said.clone(), |before| format!("{before}\n{said}")));
+        self.scenarios.extend(apart.into_iter().map(|scenario| scenario.id));
+        Ok(selected)
     }
 }
 
@@ -162,6 +245,7 @@ struct Court<'a> {
     known: &'a [Scenario],
     catalogue: &'a Catalogue,
     claims: Option<&'a Claims>,
+    unable: &'a Unable,
     unclaimed: usize,
     /// Nothing was filtered out: requirements without a scenario count.
     whole: bool,
@@ -178,6 +262,8 @@ impl Court<'_> {
             agent: subject.agent_as_text(),
             flow: subject.flow_as_text(),
             scenarios: selected.iter().map(|scenario| scenario.id.clone()).collect(),
+            unable: self.unable.scenarios.clone(),
+            unable_why: self.unable.why.clone(),
         }));
         let runtime = runtime()?;
         let (evidence, greeting) = runtime
@@ -199,6 +285,7 @@ impl Court<'_> {
         let expected = count + usize::from(stopped);
         let mut summary = Summary::of(&judgements, expected, &matrix, interrupted, began.elapsed().as_secs_f64());
         summary.unclaimed = self.unclaimed;
+        summary.unable = self.unable.scenarios.len();
         if !self.whole {
             // A selection says nothing about what it left out.
             summary.holes = 0;

@@ -1,11 +1,13 @@
 //! The command line: one file for each verb.
 
 mod bench;
+mod clients;
 mod docs;
 mod explain;
 mod judge;
 mod list;
 mod report;
+mod setup_browser;
 mod setup_flow;
 mod smoke;
 mod storm;
@@ -47,8 +49,14 @@ enum Verb {
     Smoke(smoke::Smoke),
     /// Broken frames in great number, from a seed: each must get its due, and none may start anything.
     Storm(storm::Storm),
+    /// Clients and checkers of other people against the agent.
+    Clients(clients::Clients),
+    #[command(hide = true)]
+    Tee(clients::Tee),
     /// Shows a stored report again.
     Report(report::Report),
+    /// What scenarios with a browser need: gets the driver, and says how to get the rest.
+    SetupBrowser(setup_browser::SetupBrowser),
     /// How long things take, beside what the machine itself takes.
     Bench(bench::Bench),
     /// Installs the real Flow here, for the scenarios that need it.
@@ -86,7 +94,10 @@ pub fn main() -> Exit {
         Verb::Explain(explain) => explain.run(printer),
         Verb::Smoke(smoke) => smoke.run(printer),
         Verb::Storm(storm) => storm.run(printer),
+        Verb::Clients(clients) => clients.run(printer),
+        Verb::Tee(tee) => tee.run(),
         Verb::Report(report) => report.run(printer),
+        Verb::SetupBrowser(setup) => setup.run(printer),
         Verb::Bench(bench) => bench.run(printer),
         Verb::SetupFlow(setup) => setup.run(printer),
         Verb::Docs(docs) => docs.run(printer),

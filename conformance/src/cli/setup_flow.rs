@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::Problem;
-use super::subject::{beside_this, build_clinic};
+use super::subject::{beside_this, build_programs};
 use crate::console::Printer;
 use crate::exit::Exit;
 use crate::real_flow::{Recipe, SetUpFault, set_up};
@@ -22,7 +22,7 @@ pub struct SetupFlow {
 
 impl SetupFlow {
     pub fn run(self, printer: Printer) -> Result<Exit, Problem> {
-        build_clinic(printer)?;
+        build_programs(printer)?;
         let folder = match self.into {
             Some(folder) => folder,
             None => real_flow_folder()?,

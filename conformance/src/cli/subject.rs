@@ -8,8 +8,11 @@ use std::process::Command;
 use clap::Args;
 
 use super::Problem;
+use super::setup_flow::real_flow_folder;
+use crate::browser;
 use crate::console::Printer;
 use crate::exit::Exit;
+use crate::real_flow::RealFlow;
 use crate::run::subject::{Subject, split};
 use crate::wire::server::absolute;
 
@@ -29,9 +32,13 @@ const FLOW: (&str, &str) = ("flow-fake", "flow-fake");
 /// Never judged: some worlds have it beside the servers.
 const CLINIC: (&str, &str) = ("mockmed", "mockmed");
 
+/// The stand-in's feature for machines with a browser; nowhere else is that library compiled.
+const DRIVES: &str = "drive";
+
 impl SubjectArguments {
     /// Builds what isn't named, where cargo started this program; else takes the programs beside this one.
     pub fn find(&self, printer: Printer) -> Result<Subject, Problem> {
+        let browser = browser::find().ok();
         let beside = beside_this()?;
         let missing: Vec<(&str, &str)> = [(AGENT, &self.agent), (FLOW, &self.flow)]
             .into_iter()
@@ -39,18 +46,25 @@ impl SubjectArguments {
             .map(|(own, _)| own)
             .collect();
         if let Some(cargo) = env::var_os("CARGO") {
-            build(&cargo, &beside, &[missing.as_slice(), &[CLINIC]].concat(), printer)?;
+            let drives = browser.is_some() && self.flow.is_none();
+            build(&cargo, &beside, &[missing.as_slice(), &[CLINIC]].concat(), &[], printer)?;
+            if drives {
+                // Apart from the rest: the features that it gives to shared crates would have all of them compiled again.
+                build(&cargo, &beside, &[FLOW], &["--features", DRIVES], printer)?;
+            }
         }
         Ok(Subject {
             agent: words(self.agent.as_deref(), &beside, AGENT)?,
             flow: words(self.flow.as_deref(), &beside, FLOW)?,
+            real_flow: RealFlow::find(&real_flow_folder()?),
+            browser,
         })
     }
 }
 
-/// The clinic alone, where cargo started this program.
-pub fn build_clinic(printer: Printer) -> Result<(), Problem> {
-    env::var_os("CARGO").map_or(Ok(()), |cargo| build(&cargo, &beside_this()?, &[CLINIC], printer))
+/// The workspace's own programs, where cargo started this one. All of them: fewer would have shared crates compiled again.
+pub fn build_programs(printer: Printer) -> Result<(), Problem> {
+    env::var_os("CARGO").map_or(Ok(()), |cargo| build(&cargo, &beside_this()?, &[AGENT, FLOW, CLINIC], &[], printer))
 }
 
 fn words(given: Option<&str>, beside: &Path, (_, binary): (&str, &str)) -> Result<Vec<String>, Problem> {
@@ -86,8 +100,20 @@ pub fn beside_this() -> Result<PathBuf, Problem> {
     })
 }
 
+fn told_by_cargo(name: &str) -> bool {
+    ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_", "CARGO_CRATE_", "CARGO_PRIMARY_"]
+        .iter()
+        .any(|own| name.starts_with(own))
+}
+
 /// Builds with the profile that this program itself was built with, into the same folder.
-fn build(cargo: &OsString, beside: &Path, what: &[(&str, &str)], printer: Printer) -> Result<(), Problem> {
+fn build(
+    cargo: &OsString,
+    beside: &Path,
+    what: &[(&str, &str)],
+    more: &[&str],
+    printer: Printer,
+) -> Result<(), Problem> {
     let profile = beside.file_name().and_then(|name| name.to_str()).unwrap_or("debug");
     let names: Vec<&str> = what.iter().map(|(package, _)| *package).collect();
     printer.say(&format!("building {} ({profile})", names.join(" and ")));
@@ -98,6 +124,11 @@ fn build(cargo: &OsString, beside: &Path, what: &[(&str, &str)], printer: Printe
     }
     for (package, binary) in what {
         command.args(["--package", package, "--bin", binary]);
+    }
+    command.args(more);
+    // What cargo told this program about this program is nothing that the build may depend on; some build scripts look at it.
+    for (name, _) in env::vars_os().filter(|(name, _)| told_by_cargo(&name.to_string_lossy())) {
+        command.env_remove(name);
     }
     if let Some(manifest) = env::var_os("CARGO_MANIFEST_DIR") {
         command.current_dir(manifest);

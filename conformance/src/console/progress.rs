@@ -43,6 +43,11 @@ impl Reader for Progress<'_> {
             Event::Started(started) => {
                 self.total = started.scenarios.len();
                 self.printer.say(&format!("judging {} with {} scenarios", started.agent, self.total));
+                if let Some(why) = &started.unable_why {
+                    let count = started.unable.len();
+                    let said = self.printer.style.bad(&format!("COULD NOT RUN: {count} scenarios. {why}"));
+                    self.printer.data(&said);
+                }
             }
             Event::Judged(judged) => {
                 self.done += 1;

@@ -56,6 +56,9 @@ pub fn summary(summary: &Summary, matrix: &Matrix, style: Style) -> String {
     if summary.unrun > 0 {
         text.push_str(&format!(", {} not run", summary.unrun));
     }
+    if summary.unable > 0 {
+        text.push_str(&style.bad(&format!(", {} could not run", summary.unable)));
+    }
     if summary.unclaimed > 0 {
         text.push_str(&format!(", {} not claimed", summary.unclaimed));
     }

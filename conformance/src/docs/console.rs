@@ -90,7 +90,7 @@ impl<'a> Shell<'a> {
 
     fn sh(&self, text: &str) -> Command {
         let mut command = Command::new("sh");
-        command.args(["-e", "-c", &format!("{}{text}", self.before)]);
+        command.args(["-e", "-c", &format!("exec 2>&1\n{}{text}", self.before)]);
         command.env_clear().envs(self.place.environment(&self.room)).current_dir(self.room.here());
         command
     }

@@ -2,7 +2,7 @@
 //!
 //! | fence | what is done |
 //! |---|---|
-//! | `console` | each line after `$ ` is run in an empty home; the lines below it are what it has to print |
+//! | `console` | each line after `$ ` is run in an empty home; the lines below it are what it has to print, on either stream |
 //! | `console serves` | the same, and the last command is ended once it has printed what it has to |
 //! | `json`, `jsonl`, `toml` | parsed; a client's `mcpServers` are started, and asked for a first result |
 //! | `text`, `rust`, `markdown` | for the eye |

@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::scenario::files::FileKind;
 
 /// Longer content isn't kept.
-const KEPT_BYTES: u64 = 1024 * 1024;
+const KEPT_BYTES: u64 = 32 * 1024 * 1024;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SeenFile {

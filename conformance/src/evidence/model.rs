@@ -30,6 +30,9 @@ pub struct Evidence {
     pub after: After,
     pub files: Vec<SeenFile>,
     pub ledger: SeenLedger,
+    /// The made-up clinic of this world, at the end.
+    #[serde(default)]
+    pub clinic: Option<ClinicSeen>,
     /// Processes of this world that lived when they should have ended.
     pub leftovers: Vec<Leftover>,
     /// Values that only the judge may send, by name.
@@ -39,6 +42,14 @@ pub struct Evidence {
     pub printed: BTreeSet<String>,
     pub stopped: Option<Stopped>,
     pub seconds: f64,
+}
+
+/// A clinic's store, and its own journal of every write.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct ClinicSeen {
+    pub records: Vec<Value>,
+    pub rejected: u64,
+    pub journal: Vec<Value>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -27,7 +27,10 @@ pub fn forms(text: &str) -> Vec<(Form, Vec<u8>)> {
         let bytes = spelled.as_bytes();
         found.push((Form::Hex, each(bytes, |byte| format!("{byte:02x}"))));
         found.push((Form::Percent, each(bytes, |byte| format!("%{byte:02x}"))));
-        found.push((Form::JsonEscaped, each(bytes, |byte| format!("\\u{byte:04x}"))));
+        // And again where JSON stands within a text of JSON.
+        for backslashes in ["\\", "\\\\"] {
+            found.push((Form::JsonEscaped, each(bytes, |byte| format!("{backslashes}u{byte:04x}"))));
+        }
         for between in [", ", ","] {
             let numbers: Vec<String> = bytes.iter().map(u8::to_string).collect();
             found.push((Form::Numbers, numbers.join(between).into_bytes()));

@@ -1,5 +1,6 @@
 //! Finds canaries in anything, in one pass.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use aho_corasick::AhoCorasick;
@@ -15,6 +16,13 @@ pub struct Oracle<'a> {
     matcher: AhoCorasick,
     /// For each pattern: how it is spelled, and whether it is the beginning of the canary in the path.
     patterns: Vec<(Form, bool)>,
+    /// Every canary in every form. Large, and made only once something was found.
+    whole: OnceCell<Whole<'a>>,
+}
+
+struct Whole<'a> {
+    matcher: AhoCorasick,
+    patterns: Vec<(&'a str, Form)>,
 }
 
 /// A canary where it was found.
@@ -42,7 +50,7 @@ impl<'a> Oracle<'a> {
             .into_iter()
             .flat_map(|key| forms(key).into_iter().map(move |(form, bytes)| (bytes, (form, Some(key) == path))));
         let (bytes, patterns): (Vec<_>, Vec<_>) = all.unzip();
-        Self { canaries, matcher: automaton(&bytes), patterns }
+        Self { canaries, matcher: automaton(&bytes), patterns, whole: OnceCell::new() }
     }
 
     /// What is found, once for each canary and form. Empty nearly always, and then cheap.
@@ -84,18 +92,24 @@ impl<'a> Oracle<'a> {
         masked
     }
 
-    /// Which canaries stand there whole. Slow, and asked for only where something was found.
+    /// Which canaries stand there whole.
     fn named(&self, bytes: &[u8]) -> BTreeSet<Hit> {
-        let of_one = |(name, value): (&String, &String)| {
-            let (patterns, spelled): (Vec<_>, Vec<_>) =
-                forms(value).into_iter().map(|(form, bytes)| (bytes, form)).unzip();
-            let hits: Vec<Hit> = automaton(&patterns)
-                .find_overlapping_iter(bytes)
-                .map(|at| Hit { canary: name.clone(), form: spelled[at.pattern().as_usize()] })
-                .collect();
-            hits
+        let whole = self.whole.get_or_init(|| Whole::of(self.canaries));
+        let hit = |at: aho_corasick::Match| {
+            let (name, form) = whole.patterns[at.pattern().as_usize()];
+            Hit { canary: name.to_owned(), form }
         };
-        self.canaries.iter().filter(|(name, _)| *name != PATH).flat_map(of_one).collect()
+        whole.matcher.find_overlapping_iter(bytes).map(hit).collect()
+    }
+}
+
+impl<'a> Whole<'a> {
+    fn of(canaries: &'a BTreeMap<String, String>) -> Self {
+        let all = canaries.iter().filter(|(name, _)| *name != PATH).flat_map(|(name, value)| {
+            forms(value).into_iter().map(move |(form, bytes)| (bytes, (name.as_str(), form)))
+        });
+        let (bytes, patterns): (Vec<_>, Vec<_>) = all.unzip();
+        Self { matcher: automaton(&bytes), patterns }
     }
 }
 

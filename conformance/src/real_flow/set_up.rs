@@ -77,7 +77,7 @@ pub fn set_up(folder: &Path, python: &str, recipe: Recipe) -> Result<Ready, SetU
 }
 
 fn prepare(folder: &Path, python: &Path, recipe: Recipe) -> Result<Value, SetUpFault> {
-    let clinic = Clinic::start(&folder.join("clinic.jsonl"))?;
+    let clinic = Clinic::start(&folder.join("clinic.jsonl"), false)?;
     let output = Command::new(python)
         .args(["-c", recipe.prepare, "--url", &clinic.url, "--browsers"])
         .arg(folder.join("browsers"))

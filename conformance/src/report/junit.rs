@@ -22,7 +22,14 @@ impl Default for Junit {
 impl Junit {
     pub fn take(&mut self, event: &Event) {
         match event {
-            Event::Started(started) => self.unrun = started.scenarios.iter().map(ToString::to_string).collect(),
+            Event::Started(started) => {
+                self.unrun = started.scenarios.iter().map(ToString::to_string).collect();
+                for id in &started.unable {
+                    let mut status = TestCaseStatus::skipped();
+                    status.set_message(started.unable_why.clone().unwrap_or_default());
+                    self.suite.add_test_case(TestCase::new(id.as_str(), status));
+                }
+            }
             Event::Judged(judged) => {
                 self.unrun.retain(|id| id != judged.judgement.scenario.as_str());
                 self.suite.add_test_case(case(judged));

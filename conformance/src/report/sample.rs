@@ -26,6 +26,8 @@ pub fn events() -> Vec<Event> {
         agent: "openadapt-agent".into(),
         flow: "flow-fake".into(),
         scenarios,
+        unable: Vec::new(),
+        unable_why: None,
     };
     let only: Vec<Judgement> = judgements.iter().map(|(_, judgement)| judgement.clone()).collect();
     let summary = Summary::of(&only, 3, &matrix, false, 1.25);

@@ -51,6 +51,32 @@ pub fn write(root: &Path, bundle: &Bundle) -> io::Result<Written> {
     Ok(Written { dir: bundle.dir.clone(), public_id: public_id_of_markers(&folder) })
 }
 
+/// A bundle that was recorded elsewhere, with the card and the fault of this one.
+pub fn copy(root: &Path, bundle: &Bundle, recorded: Option<&Path>) -> io::Result<Written> {
+    let recorded = recorded.ok_or_else(|| io::Error::other("the real Flow has recorded no bundle here"))?;
+    let folder = root.join(&bundle.dir);
+    copy_folder(recorded, &folder)?;
+    if let Some(card) = card_of(bundle) {
+        fs::write(folder.join("openadapt-card.json"), card)?;
+    }
+    if let Some(fault) = bundle.fault {
+        break_it(root, &folder, bundle, fault)?;
+    }
+    Ok(Written { dir: bundle.dir.clone(), public_id: None })
+}
+
+fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        match entry.file_type()?.is_dir() {
+            true => copy_folder(&entry.path(), &to.join(entry.file_name()))?,
+            false => fs::copy(entry.path(), to.join(entry.file_name())).map(|_| ())?,
+        }
+    }
+    Ok(())
+}
+
 /// Keys sorted, no spaces, non-ASCII kept.
 pub fn canonical(value: &Value) -> String {
     sorted(value).to_string()

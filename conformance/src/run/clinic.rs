@@ -1,21 +1,28 @@
 //! The made-up clinic as a process of one world: a second witness of what was saved, besides the stand-in's own journal.
 
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use serde_json::Value;
+
+use crate::evidence::ClinicSeen;
+
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Ends with its world.
 #[derive(Debug)]
 pub struct Clinic {
     process: Child,
     pub url: String,
+    journal: PathBuf,
 }
 
 impl Clinic {
     /// Starts the program beside this one, and waits for the line that says where it listens.
-    pub fn start(journal: &Path) -> io::Result<Self> {
+    pub fn start(journal: &Path, seeded: bool) -> io::Result<Self> {
         let mut process = Command::new(program()?)
             .args(["serve", "--port", "0", "--while-stdin-open", "--journal"])
             .arg(journal)
@@ -29,9 +36,47 @@ impl Clinic {
         }
         let said: Value = serde_json::from_str(&line).unwrap_or_default();
         let url = said.get("url").and_then(Value::as_str).unwrap_or_default().trim_end_matches('/').to_owned();
-        let clinic = Self { process, url };
-        if clinic.url.is_empty() { Err(io::Error::other("mockmed didn't say where it listens")) } else { Ok(clinic) }
+        let clinic = Self { process, url, journal: journal.to_owned() };
+        if clinic.url.is_empty() {
+            return Err(io::Error::other("mockmed didn't say where it listens"));
+        }
+        if seeded {
+            ask(&clinic.url, "POST", "/api/reset", r#"{"seed_concurrent":true}"#)?;
+        }
+        Ok(clinic)
     }
+
+    pub fn pid(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// What it holds now; none when it doesn't answer any more.
+    pub fn seen(&self) -> Option<ClinicSeen> {
+        look(&self.url, &self.journal).ok()
+    }
+}
+
+/// What a clinic's store and its write journal hold.
+fn look(url: &str, journal: &Path) -> io::Result<ClinicSeen> {
+    let store = ask(url, "GET", "/api/db", "")?;
+    let journal = std::fs::read_to_string(journal)?;
+    Ok(ClinicSeen {
+        records: store.get("records").and_then(Value::as_array).cloned().unwrap_or_default(),
+        rejected: store.get("rejected_writes").and_then(Value::as_u64).unwrap_or_default(),
+        journal: journal.lines().map(serde_json::from_str).collect::<Result<_, _>>()?,
+    })
+}
+
+fn ask(url: &str, method: &str, path: &str, body: &str) -> io::Result<Value> {
+    let host = url.trim_start_matches("http://");
+    let mut stream = TcpStream::connect(host)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    let length = body.len();
+    let head = format!("{method} {path} HTTP/1.1\r\nHost: {host}\r\nContent-Length: {length}\r\nConnection: close\r\n");
+    stream.write_all(format!("{head}\r\n{body}").as_bytes())?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer)?;
+    Ok(serde_json::from_str(answer.split_once("\r\n\r\n").map_or("", |(_, body)| body))?)
 }
 
 /// The program beside this one.

@@ -23,6 +23,10 @@ pub struct Started {
     pub agent: String,
     pub flow: String,
     pub scenarios: Vec<ScenarioId>,
+    /// Selected, and impossible on this machine; counted nowhere else.
+    pub unable: Vec<ScenarioId>,
+    /// Why, and what to do about it.
+    pub unable_why: Option<String>,
 }
 
 /// One scenario is over.
@@ -54,6 +58,8 @@ pub struct Summary {
     pub failed: usize,
     /// Selected and not run, because something stopped the run before.
     pub unrun: usize,
+    /// Selected, and impossible on this machine.
+    pub unable: usize,
     /// Left out because their profile isn't claimed.
     pub unclaimed: usize,
     pub proven: usize,
@@ -80,6 +86,7 @@ impl Summary {
             passed,
             failed: judgements.len() - passed,
             unrun: selected - judgements.len(),
+            unable: 0,
             unclaimed: 0,
             proven: matrix.count(State::Proven),
             requirements: matrix.denominator(),

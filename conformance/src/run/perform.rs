@@ -4,6 +4,7 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use super::act::act;
+use super::clinic::Clinic;
 use super::process;
 use super::subject::Subject;
 use super::world::{World, WorldError};
@@ -88,6 +89,7 @@ async fn collect(world: &World<'_>, evidence: &mut Evidence) {
         let seen = server.seen().await;
         evidence.servers.push(seen);
     }
+    evidence.clinic = world.clinic.as_ref().and_then(Clinic::seen);
     evidence.files = files(world);
     (evidence.frames, evidence.exchanges, evidence.journal) = world.transcript.take();
     evidence.steps = world.steps.take();
@@ -196,6 +198,7 @@ fn blank(scenario: &Scenario) -> Evidence {
         after: After::default(),
         files: Vec::new(),
         ledger: SeenLedger::Absent,
+        clinic: None,
         leftovers: Vec::new(),
         canaries: Default::default(),
         printed: Default::default(),

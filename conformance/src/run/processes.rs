@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::act::{Acting, Halted, Outcome};
+use super::clinic::Clinic;
 use super::process;
 use crate::evidence::{JournalLine, Seen, ServerEnd, StopCause};
 use crate::scenario::action::{Alive, Gone, Kill, ProcessName};
@@ -59,6 +60,9 @@ fn find(
     let unknown = || acting.stopped(StopCause::AgentSilent, &format!("the process {name}"), "the journal names none");
     if *name == ProcessName::Server {
         return acting.server(server)?.0.pid.ok_or_else(unknown);
+    }
+    if *name == ProcessName::Clinic {
+        return acting.world.clinic.as_ref().map(Clinic::pid).ok_or_else(unknown);
     }
     let journal = acting.world.transcript.journal();
     let line = journal.iter().rev().find(|line| {

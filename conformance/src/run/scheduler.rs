@@ -41,9 +41,17 @@ pub async fn run(
     let stop = Rc::new(Cell::new(false));
     let room = Rc::new(Semaphore::new(options.jobs.max(1)));
     let subject = Rc::new(subject);
+    // A browser costs as much as many worlds: one for each core.
+    let cores = std::thread::available_parallelism().map_or(2, usize::from);
+    let browsers = Rc::new(Semaphore::new(cores.min(options.jobs.max(1))));
     for scenario in scenarios {
         let (report, stop, room, subject) = (report.clone(), stop.clone(), room.clone(), subject.clone());
+        let browsers = (scenario.world.browser || scenario.world.real_flow).then(|| browsers.clone());
         local.spawn_local(async move {
+            let _browser = match &browsers {
+                Some(browsers) => browsers.acquire().await.ok(),
+                None => None,
+            };
             let Ok(_place) = room.acquire().await else { return };
             if stop.get() {
                 return;

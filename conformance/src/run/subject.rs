@@ -1,10 +1,17 @@
 //! What is judged: two commands.
 
+use crate::browser::Browser;
+use crate::real_flow::RealFlow;
+
 /// The words of the two commands under judgement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Subject {
     pub agent: Vec<String>,
     pub flow: Vec<String>,
+    /// What worlds with a browser get; none where there is none.
+    pub browser: Option<Browser>,
+    /// What worlds with the real Flow get; none where there is none.
+    pub real_flow: Option<RealFlow>,
 }
 
 impl Subject {
@@ -15,6 +22,11 @@ impl Subject {
     /// As `--flow-cli` takes it.
     pub fn flow_as_text(&self) -> String {
         join(&self.flow)
+    }
+
+    /// The real one, in the same form.
+    pub fn real_flow_as_text(&self) -> Option<String> {
+        self.real_flow.as_ref().map(|flow| join(&flow.words))
     }
 }
 

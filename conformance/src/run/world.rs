@@ -20,6 +20,7 @@ use super::{bundle, older, process};
 use crate::evidence::Step;
 use crate::evidence::files::SeenFile;
 use crate::leak::{Marks, marks};
+use crate::real_flow::RealFlow;
 use crate::scenario::Scenario;
 use crate::scenario::files::PlantedFile;
 use crate::scenario::model::{Bundle, Era, Mode, RunsFolder, ServerPlan};
@@ -47,7 +48,7 @@ pub struct World<'a> {
     pub swept: Cell<bool>,
     follower: JoinHandle<io::Result<()>>,
     /// Ends when the world does.
-    _clinic: Option<Clinic>,
+    pub clinic: Option<Clinic>,
     /// Removed when the world is dropped.
     _folder: TempDir,
 }
@@ -72,7 +73,7 @@ impl<'a> World<'a> {
             fs::create_dir_all(path)?;
         }
         let clinic = match scenario.world.clinic {
-            true => Some(Clinic::start(&folders.world.join("clinic.jsonl"))?),
+            true => Some(Clinic::start(&folders.world.join("clinic.jsonl"), scenario.world.clinic_seeded)?),
             false => None,
         };
         let tail = Tail::create(&folders.journal)?;
@@ -94,10 +95,10 @@ impl<'a> World<'a> {
             folders,
             swept: Cell::new(false),
             follower,
-            _clinic: clinic,
+            clinic,
             _folder: folder,
         };
-        if let Some(clinic) = &world._clinic {
+        if let Some(clinic) = &world.clinic {
             world.variables.borrow_mut().set("clinic", clinic.url.clone().into());
         }
         world.furnish()?;
@@ -165,6 +166,12 @@ impl<'a> World<'a> {
         if self.scenario.world.runs == RunsFolder::Env {
             env.insert("OPENADAPT_AGENT_RUNS_DIR".into(), text(&folders.runs));
         }
+        if let Some(browser) = self.subject.browser.as_ref().filter(|_| self.scenario.world.browser) {
+            env.extend(browser.variables());
+        }
+        if let Some(flow) = self.real_flow() {
+            env.extend(flow.environment());
+        }
         env.extend(more.cloned().unwrap_or_default());
         env.into_iter().collect()
     }
@@ -196,9 +203,19 @@ impl<'a> World<'a> {
         Ok(words)
     }
 
+    /// Nothing in a world that plays with the stand-in.
+    fn real_flow(&self) -> Option<&RealFlow> {
+        self.subject.real_flow.as_ref().filter(|_| self.scenario.world.real_flow)
+    }
+
+    fn given_flow(&self) -> String {
+        let real = self.subject.real_flow_as_text().filter(|_| self.scenario.world.real_flow);
+        real.unwrap_or_else(|| self.subject.flow_as_text())
+    }
+
     fn flow_words(&self) -> Result<String, WorldError> {
         Ok(match self.scenario.world.flow_cli.as_str() {
-            "given" => self.subject.flow_as_text(),
+            "given" => self.given_flow(),
             "missing" => self.folders.world.join("no-such-program").display().to_string(),
             other => self.variables.borrow_mut().text(other)?,
         })
@@ -210,12 +227,19 @@ impl<'a> World<'a> {
         {
             let mut variables = self.variables.borrow_mut();
             variables.set("agent", Value::from(self.subject.agent_as_text()));
-            variables.set("flow", Value::from(self.subject.flow_as_text()));
+            variables.set("flow", Value::from(self.given_flow()));
+            let python = self.real_flow().and_then(|flow| flow.python.clone());
+            variables.set("flow_python", python.map_or(Value::Null, |python| python.display().to_string().into()));
+            let recorded = self.real_flow().and_then(|flow| flow.bundle.clone());
             variables.set("mockmed", Value::from(super::clinic::program()?.display().to_string()));
             for written in world.bundles() {
                 let mut wanted: Bundle = variables.resolve(&written)?;
-                fill_with_canaries(&mut wanted, &mut variables.marks);
-                let written = bundle::write(&self.folders.bundles, &wanted)?;
+                let written = if wanted.recorded {
+                    bundle::copy(&self.folders.bundles, &wanted, recorded.as_deref())?
+                } else {
+                    fill_with_canaries(&mut wanted, &mut variables.marks);
+                    bundle::write(&self.folders.bundles, &wanted)?
+                };
                 if let Some(id) = written.public_id {
                     variables.set(&format!("workflow:{}", written.dir), id.into());
                 }

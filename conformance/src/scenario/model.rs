@@ -50,6 +50,12 @@ pub struct World {
     pub bundle: Option<Vec<Bundle>>,
     /// A made-up clinic runs beside the servers; `$clinic` is its address, `$world/clinic.jsonl` its journal.
     pub clinic: bool,
+    /// Flow is the real one, set up by `conformance setup-flow`. Without it the scenario can't be run.
+    pub real_flow: bool,
+    /// Somebody else has written one row about the first patient.
+    pub clinic_seeded: bool,
+    /// Its processes are told of a real browser. Without one the scenario can't be run.
+    pub browser: bool,
     pub files: Vec<PlantedFile>,
     pub older: Vec<OlderAgent>,
 }
@@ -140,6 +146,9 @@ pub struct Bundle {
     #[serde(default)]
     pub manifest: Manifest,
     pub fault: Option<BundleFault>,
+    /// The one that the real Flow recorded on the clinic, instead of one that the judge writes.
+    #[serde(default)]
+    pub recorded: bool,
 }
 
 /// `false` for none, or the card's keys.
@@ -248,6 +257,8 @@ pub struct After {
     pub ledger: Option<Vec<Matcher>>,
     pub records: Option<usize>,
     pub files: Vec<FileFact>,
+    /// What the clinic's store holds.
+    pub clinic: Option<ClinicFact>,
     pub stderr: Option<Matcher>,
     pub unanswered: Option<usize>,
     pub still_running: bool,
@@ -255,6 +266,15 @@ pub struct After {
     pub canaries: Option<usize>,
     /// Canaries that an answer is meant to hold, and must: an operator asked for it.
     pub told: Vec<String>,
+}
+
+/// The clinic's store at the end.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ClinicFact {
+    /// The rows, exactly, in their order.
+    pub records: Option<Vec<Matcher>>,
+    pub rejected: Option<u64>,
 }
 
 impl World {
@@ -279,6 +299,7 @@ impl Bundle {
             extra: BTreeMap::new(),
             manifest: Manifest::Sound,
             fault: None,
+            recorded: false,
         }
     }
 }
@@ -292,6 +313,9 @@ impl Default for World {
             servers: 1,
             server: ServerPlan::default(),
             clinic: false,
+            real_flow: false,
+            clinic_seeded: false,
+            browser: false,
             bundle: None,
             files: Vec::new(),
             older: Vec::new(),

@@ -34,6 +34,11 @@ pub fn select(scenarios: Vec<Scenario>, patterns: &[String]) -> Result<Vec<Scena
     Ok(scenarios.into_iter().filter(|scenario| all.is_match(scenario.id.as_str())).collect())
 }
 
+/// Whether a name matches one of the patterns. A pattern that is none matches nothing.
+pub fn matches_any(patterns: &[String], name: &str) -> bool {
+    patterns.iter().any(|pattern| of(pattern).is_ok_and(|set| set.is_match(name)))
+}
+
 fn of(pattern: &str) -> Result<GlobSet, globset::Error> {
     let mut set = GlobSetBuilder::new();
     for glob in globs(pattern) {

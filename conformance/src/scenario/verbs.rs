@@ -305,7 +305,7 @@ pub struct Alive {
     pub note: Option<String>,
 }
 
-/// `server`, `keeper`, `flow`, `flow-group`, `bridge`, `grandchild:NAME`.
+/// `server`, `keeper`, `flow`, `flow-group`, `bridge`, `clinic`, `grandchild:NAME`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum ProcessName {
@@ -314,6 +314,8 @@ pub enum ProcessName {
     Flow,
     FlowGroup,
     Bridge,
+    /// The made-up clinic of this world.
+    Clinic,
     Grandchild(String),
 }
 
@@ -398,9 +400,12 @@ impl TryFrom<String> for ProcessName {
             "flow" => Ok(Self::Flow),
             "flow-group" => Ok(Self::FlowGroup),
             "bridge" => Ok(Self::Bridge),
+            "clinic" => Ok(Self::Clinic),
             other => match other.strip_prefix("grandchild:") {
                 Some(name) if !name.is_empty() => Ok(Self::Grandchild(name.to_owned())),
-                _ => Err(format!("{other:?} is no process: server, keeper, flow, flow-group, bridge, grandchild:NAME")),
+                _ => Err(format!(
+                    "{other:?} is no process: server, keeper, flow, flow-group, bridge, clinic, grandchild:NAME"
+                )),
             },
         }
     }
@@ -420,6 +425,7 @@ impl std::fmt::Display for ProcessName {
             Self::Flow => f.write_str("flow"),
             Self::FlowGroup => f.write_str("flow-group"),
             Self::Bridge => f.write_str("bridge"),
+            Self::Clinic => f.write_str("clinic"),
             Self::Grandchild(name) => write!(f, "grandchild:{name}"),
         }
     }

@@ -10,7 +10,7 @@ const FROM: &str = "<!-- files -->";
 const RENEW: &str = "RENEW_MAP";
 
 /// Files that can't say in a first line what they are for.
-const NAMED: [(&str, &str); 28] = [
+const NAMED: [(&str, &str); 29] = [
     (".ci/pack", "packs the programs of one target, each archive with its sum"),
     (".ci/bundle", "makes the MCP bundles of a release, and the registry's entry with their sums"),
     (".github/workflows/release.yml", "builds, sums and attests a release"),
@@ -19,6 +19,7 @@ const NAMED: [(&str, &str); 28] = [
     ("mcpb/manifest.json", "an MCP bundle: its start line, and what its user chooses"),
     ("flow-fake/src/cli/help.txt", "what `flow-fake --help` says"),
     ("mockmed/src/store/schema.sql", "the tables of the clinic's store"),
+    ("agent/src/lifecycle/store/schema.sql", "the tables of the store of actions, and what they refuse"),
     (".ci/run", "what a change has to pass"),
     (".github/workflows/ci.yml", "runs .ci/run on every change"),
     (".gitignore", "what is never kept"),
@@ -42,7 +43,8 @@ const NAMED: [(&str, &str); 28] = [
 ];
 
 /// Folders of data, each named by one line instead of file by file.
-const FOLDERS: [(&str, &str); 7] = [
+const FOLDERS: [(&str, &str); 8] = [
+    ("conformance/clients/", "clients of other people: pinned lists and the scripts that drive them"),
     ("schemas/published/", "schemas that others published, and where they came from"),
     ("docs/examples/", "workflows to try the server on"),
     ("mockmed/pages/", "the clinic's pages, scripts, styles and pictures"),

@@ -39,13 +39,16 @@ impl Chromium {
         let opening = async {
             let playwright = Playwright::launch().await?;
             let browser = playwright.chromium().launch_with_options(options(found, headed)).await?;
-            let view = BrowserContextOptions::builder().viewport(VIEWPORT).locale("en-US".to_owned()).build();
-            let page = browser.new_context_with_options(view).await?.new_page().await?;
-            page.set_default_timeout(milliseconds(DEED)).await;
+            let page = fresh_page(&browser).await?;
             Ok((page, browser, playwright))
         };
         let (page, browser, playwright) = within(&runtime, "the browser's start", LAUNCH, opening)?;
         Ok(Self { page, browser, playwright, runtime })
+    }
+
+    /// A page that shares nothing with any other, in the same browser.
+    pub fn another_page(&self) -> Answer<Page> {
+        within(&self.runtime, "Browser.newPage", OPENING, fresh_page(&self.browser))
     }
 
     /// Waits for one call of the driver, but never longer than this.
@@ -140,6 +143,13 @@ fn bury() {
             Err(_) => return,
         }
     }
+}
+
+async fn fresh_page(browser: &Browser) -> Result<Page, Error> {
+    let view = BrowserContextOptions::builder().viewport(VIEWPORT).locale("en-US".to_owned()).build();
+    let page = browser.new_context_with_options(view).await?.new_page().await?;
+    page.set_default_timeout(milliseconds(DEED)).await;
+    Ok(page)
 }
 
 fn options(found: &Found, headed: bool) -> LaunchOptions {

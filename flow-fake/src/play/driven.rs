@@ -14,6 +14,8 @@ use crate::{clock, files};
 
 /// Drives to the end. A browser that can't be had is the real program's exit 2; a page that can't be opened its traceback.
 pub fn drive(player: &mut Player<'_>, spec: &Drive) -> Flow {
+    // As with a played report: a launch that names no profile is told as a standard one.
+    player.subject.profile.get_or_insert(Profile::Standard);
     let subject = player.subject.clone();
     let Some((url, site)) = subject.url.as_deref().and_then(|url| Some((url, Site::of(url)?))) else {
         output::line(Pipe::Stderr, "drive: --url names no app on this computer (http://127.0.0.1:PORT/…)");

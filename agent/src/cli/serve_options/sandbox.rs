@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 
-use super::{Flags, ModeFlag, Surroundings, expand_home};
+use super::{Flags, ModeFlag, Surroundings, expand_home, heading};
 use crate::contract::sandbox::SandboxEngine;
 use crate::flow::bridge::command::{BridgeCommand, Deployment};
 use crate::flow::command::{FlowCommand, FlowSettings};
@@ -23,16 +23,16 @@ pub enum EngineFlag {
 #[derive(Debug, clap::Args)]
 pub struct SandboxFlags {
     /// Same as --mode sandbox: a made-up workflow on a made-up app.
-    #[arg(long)]
+    #[arg(long, help_heading = heading::SANDBOX)]
     tutorial: bool,
     /// What plays the sandbox [default: auto, the most real one that this computer can run].
-    #[arg(long, value_enum, value_name = "ENGINE")]
+    #[arg(long, value_enum, value_name = "ENGINE", help_heading = heading::SANDBOX)]
     sandbox_engine: Option<EngineFlag>,
     /// The command that starts the sandbox's app, as words [default: mockmed beside this program or on the PATH].
-    #[arg(long, value_name = "WORDS")]
+    #[arg(long, value_name = "WORDS", help_heading = heading::SANDBOX)]
     sandbox_app: Option<String>,
     /// The port of the sandbox's app on this computer [default: a free one].
-    #[arg(long, value_name = "PORT")]
+    #[arg(long, value_name = "PORT", help_heading = heading::SANDBOX)]
     sandbox_port: Option<u16>,
 }
 

@@ -36,18 +36,21 @@ impl BridgeCommand {
             Some(named) => shlex::split(named).filter(|words| !words.is_empty()).ok_or_else(|| {
                 Refusal::new("--flow-bridge isn't a command", "write it as you would in a shell, with quotes closed")
             })?,
-            None => match interpreter_of(flow, std::env::var_os("PATH").as_deref()) {
-                Some(interpreter) => {
-                    interpreter.into_iter().chain(["-c", PROGRAM, "bridge"].map(str::to_owned)).collect()
-                }
-                None => flow.iter().cloned().chain(["bridge".to_owned()]).collect(),
-            },
+            None => Self::carried(flow, decision_within)
+                .map_or_else(|| flow.iter().cloned().chain(["bridge".to_owned()]).collect(), |carried| carried.words),
         };
         if let Some(file) = &deployment.file {
             words.extend(["--deployment".to_owned(), file.to_string_lossy().into_owned()]);
             words.extend(deployment.url.iter().flat_map(|url| ["--url".to_owned(), url.clone()]));
         }
         Ok(Self { words, decision_within })
+    }
+
+    /// The program that is part of this one, for a Flow whose interpreter can be told.
+    pub fn carried(flow: &[String], decision_within: Duration) -> Option<Self> {
+        let interpreter = interpreter_of(flow, std::env::var_os("PATH").as_deref())?;
+        let words = interpreter.into_iter().chain(["-c", PROGRAM, "bridge"].map(str::to_owned)).collect();
+        Some(Self { words, decision_within })
     }
 
     pub fn words(&self) -> &[String] {

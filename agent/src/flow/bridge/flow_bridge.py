@@ -290,7 +290,7 @@ def prepare(request):
             program = folder / "flow_bridge.py"
             written_whole(program, own_text())
     except NotPrepared as reason:
-        return {**no("failed"), "reason": str(reason)}
+        return {**no("failed"), "sandbox_reason": str(reason)}
     return {
         "ok": True,
         "engine": "flow",
@@ -318,7 +318,7 @@ def browser_opens(folder, headed):
         place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         place.unlink(missing_ok=True)
         place.symlink_to(found)
-    raise NotPrepared("no_browser")
+    raise NotPrepared("browser_failed" if found else "no_browser")
 
 
 def look_for_browsers_in(place):

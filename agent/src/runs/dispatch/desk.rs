@@ -1,53 +1,44 @@
-//! The keeper's side: take the lock, claim the intent, and leave the exit facts.
+//! The keeper's side: take the lock, have the intent claimed, and leave the exit facts.
 
 use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use super::wire::{self, Claimant};
-use super::{CLAIM, EXIT, ExitFacts, Intent, LOCK, Taken, read_claim, read_intent};
+use super::wire;
+use super::{EXIT, ExitFacts, Intent, LOCK, read_intent};
 use crate::contract::ids::RunId;
-use crate::runs::files::{Creation, Folder, FolderFault};
+use crate::runs::files::{Folder, FolderFault};
 
 /// What a keeper met at its dispatch folder.
 #[derive(Debug)]
 pub enum Entry {
-    /// The run is this keeper's.
-    Claimed(Box<Claimed>),
-    /// It was revoked, or another keeper has it: nothing may be started.
-    TooLate,
-    /// There is no intent that can be read: nothing may be started.
-    NoIntent,
+    /// It holds the folder's lock and knows its order; nothing is claimed yet.
+    Entered(Box<Entered>),
+    /// There is no order that can be read: nothing may be started.
+    NoOrder,
 }
 
-/// A run that is this keeper's, for as long as the value lives. Flow may be started by nobody else.
+/// The lock of a run, held for as long as the value lives. Before the claim, so that a claimed run whose lock is free has no
+/// keeper any more.
 #[derive(Debug)]
-pub struct Claimed {
+pub struct Entered {
     intent: Intent,
     folder: Folder,
     held: File,
 }
 
-/// Enters as the keeper of a dispatch folder. The lock is held before the claim can be seen, so a claimed dispatch whose
-/// lock is free has no keeper any more.
+/// Enters as the keeper of a dispatch folder. Waits for another keeper to leave.
 pub fn enter(dispatch_folder: &Path) -> Result<Entry, FolderFault> {
     let folder = Folder::open(dispatch_folder)?;
     let run_id = dispatch_folder.file_name().and_then(|name| name.to_str()).and_then(|name| RunId::parse(name).ok());
-    let Some(run_id) = run_id else { return Ok(Entry::NoIntent) };
-    let Some(intent) = read_intent(&folder, &run_id)? else { return Ok(Entry::NoIntent) };
-    if !matches!(read_claim(&folder, &run_id)?, Taken::NotYet) {
-        return Ok(Entry::TooLate);
-    }
+    let Some(run_id) = run_id else { return Ok(Entry::NoOrder) };
+    let Some(intent) = read_intent(&folder, &run_id)? else { return Ok(Entry::NoOrder) };
     let held = folder.lock_file(LOCK)?;
     held.lock()?;
-    let by = Claimant::Keeper { token: intent.token.clone(), pid: std::process::id() };
-    match folder.create_once(CLAIM, &wire::claim_bytes(&run_id, by)?)? {
-        Creation::Won => Ok(Entry::Claimed(Box::new(Claimed { intent, folder, held }))),
-        Creation::Lost => held.unlock().map(|()| Entry::TooLate).map_err(FolderFault::from),
-    }
+    Ok(Entry::Entered(Box::new(Entered { intent, folder, held })))
 }
 
-impl Claimed {
+impl Entered {
     pub fn intent(&self) -> &Intent {
         &self.intent
     }
@@ -57,13 +48,13 @@ impl Claimed {
         &self.folder
     }
 
-    /// Leaves the exit facts, durably, and lets go of the run.
-    pub fn finish(self, facts: &ExitFacts) -> io::Result<()> {
+    /// Leaves the exit facts, durably.
+    pub fn leave_facts(&self, facts: &ExitFacts) -> io::Result<()> {
         self.folder.write_durable(EXIT, &wire::exit_bytes(&self.intent, facts)?)
     }
 }
 
-impl Drop for Claimed {
+impl Drop for Entered {
     fn drop(&mut self) {
         let _ = self.held.unlock();
     }

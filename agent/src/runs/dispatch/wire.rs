@@ -15,7 +15,7 @@ use crate::runs::record::AttemptOf;
 use crate::runs::request_hash::{Attempt, LedgerKey};
 use crate::runs::server::ServerId;
 
-/// Who made the one claim of a dispatch.
+/// Who made the one claim of a dispatch, where a claim is a file.
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "by", rename_all = "snake_case")]
 pub enum Claimant {
@@ -105,9 +105,9 @@ pub fn exit_bytes(intent: &Intent, facts: &ExitFacts) -> io::Result<Vec<u8>> {
 }
 
 /// Facts that carry the intent's token and say one way to end; anything else is no fact.
-pub fn exit(bytes: &[u8], intent: &Intent) -> Option<ExitFacts> {
+pub fn exit(bytes: &[u8], run_id: &RunId, token: &str) -> Option<ExitFacts> {
     let wire: ExitWire = serde_json::from_slice(bytes).ok()?;
-    let ours = wire.run_id == intent.order.run_id && wire.token == intent.token;
+    let ours = wire.run_id == *run_id && wire.token.as_str() == token;
     let ran = wire.started_at.as_deref().is_some_and(is_time);
     let nothing_ran = wire.started_at.is_none() && wire.report_sha256.is_none() && !wire.timed_out;
     let end = match (wire.end, wire.code, wire.signal) {

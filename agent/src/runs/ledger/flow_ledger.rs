@@ -13,6 +13,7 @@ use super::fault::{FallbackReason, LedgerFault, is_lock_failure, locks_are_unsup
 use super::{Lookup, Reservation};
 use crate::contract::evidence::TransactionOutcome;
 use crate::contract::ids::RunId;
+use crate::lifecycle::crash::{Point, pass};
 use crate::runs::clock::utc_now;
 use crate::runs::files::{Creation, Folder, FolderFault};
 use crate::runs::request_hash::LedgerKey;
@@ -64,6 +65,7 @@ impl FlowLedger {
             return self.claimed_by(key);
         }
         self.root.sync()?;
+        pass(Point::ReserveAfterClaim).map_err(io::Error::from)?;
         match database.insert(key, run_id, &reserved_at)? {
             Insertion::Inserted => Ok(Reservation::Reserved),
             Insertion::Owned(owner) if owner == run_id.as_str() => Ok(Reservation::Owned { run_id: run_id.clone() }),

@@ -29,6 +29,13 @@ pub enum Liveness {
 }
 
 impl Process {
+    pub fn server(&self) -> Option<ServerId> {
+        match self {
+            Self::Server { id, .. } => Some(*id),
+            Self::Python { .. } | Self::Nobody => None,
+        }
+    }
+
     pub fn liveness(&self, servers: &Folder) -> io::Result<Liveness> {
         Ok(match self {
             Self::Server { host, .. } if *host != this_host() => Liveness::Elsewhere,

@@ -24,18 +24,17 @@ pub struct StoredResult {
 impl StoredResult {
     /// `None` for a result that isn't terminal: such a word is never stored.
     pub fn of(result: &RunResult) -> Option<Self> {
-        let mut document = result.to_object();
-        document.shift_remove("replayed");
-        Self::read(document)
+        let own = ResultFacts { lifecycle: None, ..result.facts.clone() };
+        Self::read(RunResult { facts: own, replayed: false, ..result.clone() }.to_object())
     }
 
-    pub(super) fn document(&self) -> &Map<String, Value> {
+    pub(crate) fn document(&self) -> &Map<String, Value> {
         &self.document
     }
 
     /// Reads a stored object. A fact of a wrong type or outside its closed words, a reason that isn't terminal, or a
     /// verdict that isn't the reason's makes the whole unbelievable.
-    pub(super) fn read(document: Map<String, Value>) -> Option<Self> {
+    pub(crate) fn read(document: Map<String, Value>) -> Option<Self> {
         let reason = Reason::parse(document.get("reason")?.as_str()?).filter(|reason| reason.is_terminal())?;
         let row = reason.row();
         let agrees = document.get("outcome")?.as_str()? == row.outcome.as_str()
@@ -59,6 +58,7 @@ impl StoredResult {
             model_calls: optional(&document, "model_calls", Value::as_u64)?,
             technical: optional(&document, "technical", |value| technical(value.as_object()?))?.unwrap_or_default(),
             sealed: document.get("proof").and_then(Value::as_str) == Some(Proof::Sealed.as_str()),
+            lifecycle: None,
             sandbox: optional(&document, "sandbox", |value| SandboxFacts::read(value.as_object()?))?,
         };
         Some(Self { reason, facts, document })

@@ -21,12 +21,18 @@ fn judge(evidence: &Evidence, mut verdict: Verdict) -> Verdict {
         hangs || matches!(line.event(), "crash" | "garbage")
     });
     let killed = evidence.steps.iter().filter(|step| matches!(&step.action, Action::Signal(_))).count();
-    let allowed = evidence.servers.len() + lost.len() + killed;
+    // What a person asks on the command line, a bridge is asked too.
+    let looked = evidence.steps.iter().filter(|step| matches!(&step.action, Action::Cli(cli) if is_doctor(&cli.cli)));
+    let allowed = evidence.servers.len() + lost.len() + killed + looked.count();
     if starts.len() > allowed {
         let actual = format!("{} starts", starts.len());
         verdict.fails(format!("at most {allowed} starts of a bridge"), actual, starts.into_iter().map(Cite::Journal));
     }
     verdict
+}
+
+fn is_doctor(words: &[String]) -> bool {
+    words.first().is_some_and(|word| word == "doctor")
 }
 
 fn lines(evidence: &Evidence, is: impl Fn(&JournalLine) -> bool) -> Vec<usize> {
