@@ -10,6 +10,7 @@ use super::host::{CallContext, ClientTraits, FORM_LIMIT, Form, FormAnswer, FormO
 use crate::attended::action::Action;
 use crate::attended::copy;
 use crate::attended::decide::{DecisionDesk, Stopped};
+use crate::attended::id::AttentionId;
 use crate::attended::operator::Operator;
 use crate::attended::page::{Cursor, Page};
 use crate::attended::request::{self, DecisionRequest};
@@ -87,6 +88,13 @@ impl Attention {
                 }
             }
         })
+    }
+
+    /// The item of a run, where one waits for a person.
+    pub async fn item_of(&self, run_id: &RunId) -> Option<Map<String, Value>> {
+        let (queue, id) = (Arc::clone(&self.queue), AttentionId::of_place(run_id.as_str()));
+        let found = blocking(move || queue.resolve(&id)).await?.ok()?;
+        Some(found?.item.to_object())
     }
 
     fn carries(&self, action: Action) -> bool {

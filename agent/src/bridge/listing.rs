@@ -1,10 +1,11 @@
-//! What `list_workflows` returns. Cards, opaque ids, counts and booleans; no label, value, intent or path.
+//! What `list_workflows` returns. Cards, opaque ids, counts and booleans; a label, value, intent or path only in a `protected` object,
+//! where the operator opened the export.
 
 use serde_json::{Map, Value, json};
 
 use crate::sandbox::Sandbox;
 use crate::service::Service;
-use crate::workflows::Omitted;
+use crate::workflows::{Omitted, Workflow};
 
 const HOW_TO_RUN: &str = "Call run_workflow with a workflow's name, its inputs and your own request_id. Keep the request_id for repeats of \
                           the same work.";
@@ -18,7 +19,15 @@ pub fn workflows(service: &Service) -> Map<String, Value> {
         return of_the_sandbox(service, sandbox, runs);
     }
     let why_not = if service.runs_enabled() { RUNS_OFF_NOTE } else { RUNS_DISABLED_NOTE };
-    let rows: Vec<Value> = service.catalog().iter().map(|workflow| workflow.row(Omitted::Refused).into()).collect();
+    let older = service.older();
+    let row = |workflow: &Workflow| {
+        let mut row = workflow.row(service.omitted());
+        if older.protected_export {
+            row.insert("protected".to_owned(), workflow.protected().into());
+        }
+        Value::from(row)
+    };
+    let rows: Vec<Value> = service.catalog().iter().map(row).collect();
     let list = [
         ("mode", service.mode().as_str().into()),
         ("run_tools_enabled", runs.into()),
@@ -26,11 +35,12 @@ pub fn workflows(service: &Service) -> Map<String, Value> {
         ("workflows", rows.into()),
         ("schema_version", 1.into()),
         ("lifecycle", "admission-derived".into()),
-        ("protected_export_enabled", false.into()),
-        ("synthetic_recorded_defaults_enabled", false.into()),
+        ("protected_export_enabled", older.protected_export.into()),
+        ("synthetic_recorded_defaults_enabled", older.recorded_defaults.into()),
         ("note", if runs { Value::Null } else { json!(why_not) }),
     ];
-    list.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
+    let protected = older.protected_export.then(|| ("protected", json!({ "bundles_dir": service.bundles_dir() })));
+    list.into_iter().chain(protected).map(|(key, value)| (key.to_owned(), value)).collect()
 }
 
 fn of_the_sandbox(service: &Service, sandbox: &Sandbox, runs: bool) -> Map<String, Value> {

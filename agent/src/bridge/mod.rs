@@ -5,6 +5,7 @@ mod attention;
 mod attention_tools;
 pub mod host;
 mod listing;
+mod older;
 pub mod tools;
 
 use std::sync::Arc;
@@ -15,11 +16,11 @@ use serde_json::{Map, Value};
 use crate::cli::{ServeOptions, WorkflowSource};
 use crate::contract::outcome::Mode;
 use crate::refusal::Refusal;
-use crate::runs::StoreError;
-use crate::service::{Ran, Service};
+use crate::service::{Ran, RunFault, Service};
 use arguments::{GetRunArguments, RunWorkflowArguments, nothing_more};
 use attention::Attention;
 use host::{AnswerFuture, CallContext, ClientTraits, ToolAnswer, ToolHost, ToolSpec};
+use older::OlderTools;
 
 const INSTRUCTIONS: &str = "OpenAdapt enters data in an app on this computer and checks that it was saved. Call list_workflows, then \
     run_workflow with the inputs it asks for and a request_id of your own. Use the same request_id whenever you repeat the same piece \
@@ -31,22 +32,42 @@ const READ_ONLY_INSTRUCTIONS: &str = " This server only lists workflows and read
 const SANDBOX_INSTRUCTIONS: &str = " This is a sandbox: one made-up workflow on a made-up app, to try every outcome. No real record is \
     touched; say so when you tell the user what happened.";
 const ATTENTION_INSTRUCTIONS: &str = " list_needs_attention tells which runs wait for a person.";
+const OLDER_INSTRUCTIONS: &str = " get_workflow, get_run_report and the run_ tools of single workflows are older: use run_workflow and \
+    get_run instead. An older run tool takes no request_id, so calling it again can write twice.";
 const DECISION_INSTRUCTIONS: &str = " The decision tools ask the person at the computer; only that person decides.";
 
 /// The bridge: registration and dispatch.
 pub struct Bridge {
     service: Arc<Service>,
     /// A sandbox has none.
-    attention: Option<Attention>,
+    of_bundles: Option<OfBundles>,
+}
+
+/// The tools that only a server of bundles has.
+struct OfBundles {
+    attention: Attention,
+    older: OlderTools,
 }
 
 impl Bridge {
     pub fn open(service: Arc<Service>, options: &ServeOptions) -> Result<Self, Refusal> {
-        let attention = match options.workflows {
+        let of_bundles = match options.workflows {
             WorkflowSource::Sandbox(_) => None,
-            WorkflowSource::Bundles { .. } => Some(Attention::open(Arc::clone(&service), options)?),
+            WorkflowSource::Bundles { .. } => Some(OfBundles {
+                attention: Attention::open(Arc::clone(&service), options)?,
+                older: OlderTools::new(Arc::clone(&service)),
+            }),
         };
-        Ok(Self { attention, service })
+        Ok(Self { of_bundles, service })
+    }
+
+    /// `None` for a tool that a server of bundles doesn't have, and for every tool of them in a sandbox.
+    async fn of_bundles(&self, name: &str, arguments: Map<String, Value>, cx: CallContext) -> Option<ToolAnswer> {
+        let OfBundles { attention, older } = self.of_bundles.as_ref()?;
+        match older::is_older(name) {
+            true => older.call(name, arguments, cx, attention).await,
+            false => attention.call(name, arguments, cx).await,
+        }
     }
 
     async fn dispatch(&self, name: &str, arguments: Map<String, Value>, cx: CallContext) -> ToolAnswer {
@@ -61,7 +82,8 @@ impl Bridge {
                     match self.service.run_workflow(arguments, cx.client.form_elicitation, cx.answer).await {
                         Ok(Ran::Result(result)) => ToolAnswer::Object(result.to_object()),
                         Ok(Ran::Ask(form)) => ToolAnswer::Ask(*form),
-                        Err(fault) => refused_for(&fault, tools::RUN_NOT_STARTED),
+                        Err(fault @ RunFault::NotStarted(_)) => refused_for(&fault, tools::RUN_NOT_STARTED),
+                        Err(fault @ RunFault::NotKnown(_)) => refused_for(&fault, tools::RUN_NOT_KNOWN),
                     }
                 }
                 Err(_) => ToolAnswer::Refused(tools::RUN_WORKFLOW_USAGE),
@@ -74,16 +96,13 @@ impl Bridge {
                 },
                 Err(_) => ToolAnswer::Refused(tools::GET_RUN_USAGE),
             },
-            _ => match &self.attention {
-                Some(attention) => attention.call(name, arguments, cx).await.unwrap_or(ToolAnswer::UnknownTool),
-                None => ToolAnswer::UnknownTool,
-            },
+            _ => self.of_bundles(name, arguments, cx).await.unwrap_or(ToolAnswer::UnknownTool),
         }
     }
 }
 
 /// Nothing is known then, and a result would have to say something. The cause is the operator's to read.
-fn refused_for(fault: &StoreError, sentence: &'static str) -> ToolAnswer {
+fn refused_for(fault: &dyn std::error::Error, sentence: &'static str) -> ToolAnswer {
     tracing::warn!("a call can't be answered: {fault}");
     ToolAnswer::Refused(sentence)
 }
@@ -95,13 +114,14 @@ impl ToolHost for Bridge {
         }
         let runs = if self.service.runs_enabled() { "" } else { READ_ONLY_INSTRUCTIONS };
         let decisions = if self.service.mode() == Mode::Attended { DECISION_INSTRUCTIONS } else { "" };
-        format!("{INSTRUCTIONS}{runs}{ATTENTION_INSTRUCTIONS}{decisions}")
+        format!("{INSTRUCTIONS}{runs}{ATTENTION_INSTRUCTIONS}{decisions}{OLDER_INSTRUCTIONS}")
     }
 
     fn tools(&self, client: ClientTraits) -> Vec<ToolSpec> {
         let runs = self.service.runs_offered().then(tools::run_workflow);
         let contract = [tools::list_workflows()].into_iter().chain(runs).chain([tools::get_run()]);
-        contract.chain(self.attention.iter().flat_map(|attention| attention.tools(client))).collect()
+        let Some(OfBundles { attention, older }) = &self.of_bundles else { return contract.collect() };
+        contract.chain(older.reads()).chain(attention.tools(client)).chain(older.runs()).collect()
     }
 
     fn tools_offered(&self) -> u64 {
@@ -115,7 +135,7 @@ impl ToolHost for Bridge {
     }
 
     fn form_limit(&self) -> Duration {
-        self.attention.as_ref().map_or(host::FORM_LIMIT, Attention::form_limit)
+        self.of_bundles.as_ref().map(|tools| &tools.attention).map_or(host::FORM_LIMIT, Attention::form_limit)
     }
 
     fn call<'a>(&'a self, name: &'a str, arguments: Map<String, Value>, cx: CallContext) -> AnswerFuture<'a> {

@@ -17,6 +17,8 @@ pub const GET_RUN_USAGE: &str =
 /// Said instead of a result where the store can't be read or written.
 pub const RUN_NOT_STARTED: &str = "The records of this computer can't be read or written, so this call started nothing. Whether an earlier \
     call with this request_id saved isn't known now. The operator finds the cause in the server's log; then call again with the same request_id.";
+pub const RUN_NOT_KNOWN: &str = "The records of this computer can't be read, so what became of this request isn't known now. The change may \
+    have been saved. The operator finds the cause in the server's log; then call again with the same request_id.";
 pub const RUN_NOT_READ: &str = "The records of this computer can't be read, so nothing is known of that run now. The operator finds the cause \
     in the server's log; then call again.";
 pub const UNKNOWN_RUN: &str = "This server has no run with that run_id.";

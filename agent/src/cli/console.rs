@@ -88,7 +88,7 @@ fn program_and(command: &str) -> String {
     if command == PROGRAM { PROGRAM.to_owned() } else { format!("{PROGRAM} {command}") }
 }
 
-/// What a command was asked for. A closed stdout has nobody to tell.
+/// What was asked for. A closed stdout has nobody to tell.
 pub fn to_stdout(text: &str) {
     let mut stdout = std::io::stdout();
     let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());

@@ -17,7 +17,7 @@ mod serve_options;
 
 pub use admission::place;
 pub use console::to_stderr;
-pub use serve_options::{AdmissionOptions, AttendedOptions, ServeOptions, WorkflowSource};
+pub use serve_options::{AdmissionOptions, AttendedOptions, OlderOptions, ServeOptions, WorkflowSource};
 
 use std::ffi::OsString;
 use std::process::ExitCode;

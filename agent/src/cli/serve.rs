@@ -16,6 +16,13 @@ use crate::service::Service;
 
 const NAME: &str = "serve";
 
+const PROTECTED_EXPORT: &str = "\n\
+    !! PROTECTED EXPORT IS ON (--allow-protected-export)\n\
+    !! Answers of this server carry workflow labels, recorded values, step intents, local paths, whole reports and what Flow printed.\n\
+    !! Only a client inside the same protected data boundary may be connected. Stop the server if yours isn't.\n\n";
+const RECORDED_DEFAULTS: &str = "!! RECORDED DEFAULTS ARE ON (--allow-synthetic-recorded-defaults): inputs that a call leaves out get the \
+    values that were recorded. For made-up data only.\n";
+
 pub fn run(flags: Flags) -> ExitCode {
     let options = match flags.resolve(&Surroundings::of_this_process()) {
         Ok(options) => options,
@@ -32,6 +39,13 @@ pub fn run(flags: Flags) -> ExitCode {
         Err(refusal) => return console::refused(NAME, &refusal),
     };
     console::to_stderr(&banner(&options, &service));
+    tell_of_the_release(&options);
+    if options.older.protected_export {
+        console::to_stderr(PROTECTED_EXPORT);
+    }
+    if options.older.recorded_defaults {
+        console::to_stderr(RECORDED_DEFAULTS);
+    }
     if std::io::stdin().is_terminal() {
         console::to_stderr(WAITING);
     }

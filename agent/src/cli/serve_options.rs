@@ -1,5 +1,6 @@
 //! The flags of `serve`, and what they come to. Source: *Modes and tool registration*.
 
+mod older;
 mod sandbox;
 
 use std::path::{Path, PathBuf};
@@ -17,7 +18,10 @@ use crate::lifecycle::review::ReviewCommand;
 use crate::refusal::Refusal;
 use crate::sandbox::SandboxSettings;
 use crate::variable;
+use older::OlderFlags;
 use sandbox::SandboxFlags;
+
+pub use older::OlderOptions;
 
 /// How Flow is called where nobody says otherwise.
 const FLOW: &str = "openadapt-flow";
@@ -60,6 +64,7 @@ mod heading {
     pub const PEOPLE: &str = "People";
     pub const RECORDS: &str = "Records";
     pub const FLOW: &str = "Flow";
+    pub const APART: &str = "Apart from ordinary operation";
 }
 
 #[derive(Debug, clap::Args)]
@@ -120,9 +125,8 @@ pub struct Flags {
     /// A local program that looks at each whole run before it may begin, and may refuse it (docs/lifecycle.md, "The reviewer").
     #[arg(long, value_name = "WORDS")]
     auto_review: Option<String>,
-    /// Lets a single call name another address, with the older run tools.
-    #[arg(long, help_heading = heading::RUNS)]
-    allow_url_override: bool,
+    #[command(flatten)]
+    older: OlderFlags,
     /// One more word for Flow's command line; may be repeated.
     #[arg(long, value_name = "WORD", allow_hyphen_values = true, help_heading = heading::FLOW)]
     extra_run_arg: Vec<String>,
@@ -149,6 +153,8 @@ pub struct ServeOptions {
     pub attended: Option<AttendedOptions>,
     /// Looks at each run before it may begin.
     pub auto_review: Option<ReviewCommand>,
+    /// What stands apart from ordinary operation.
+    pub older: OlderOptions,
     pub admission: AdmissionOptions,
 }
 
@@ -243,12 +249,7 @@ impl Flags {
                 "add --mode production or attended, or leave --approval-mode out",
             ));
         }
-        if !runs_enabled && self.allow_url_override {
-            return Err(Refusal::new(
-                "--allow-url-override goes with runs, and this server would only list workflows",
-                "add --mode production, or leave --allow-url-override out",
-            ));
-        }
+        let older = self.older.resolve(runs_enabled)?;
         let idle = [("--flow-bridge", self.flow_bridge.is_some()), ("--form-timeout", self.form_timeout.is_some())];
         if let Some((flag, _)) = idle.into_iter().find(|(_, given)| *given && !attended) {
             return Err(Refusal::new(
@@ -305,6 +306,7 @@ impl Flags {
             timeout,
             attended: attended.then_some(AttendedOptions { bridge, wants_live: deployment.file.is_some(), form_limit }),
             admission,
+            older,
         })
     }
 }
@@ -320,6 +322,7 @@ impl Flags {
             timeout: seconds(self.timeout, "--timeout", "for ten minutes, write --timeout 600")?,
             attended: None,
             admission: AdmissionOptions::default(),
+            older: OlderOptions::default(),
         })
     }
 }

@@ -66,10 +66,6 @@ impl FlowCommand {
         &self.words
     }
 
-    pub fn settings(&self) -> &FlowSettings {
-        &self.settings
-    }
-
     /// What the operator fixed, for the digest of the policy.
     pub fn facts(&self) -> Value {
         let settings = &self.settings;
@@ -91,6 +87,10 @@ impl FlowCommand {
         self.settings.config.as_deref()
     }
 
+    pub fn settings(&self) -> &FlowSettings {
+        &self.settings
+    }
+
     pub fn approval_mode(&self) -> Option<&str> {
         self.settings.approval_mode.as_deref()
     }
@@ -104,13 +104,42 @@ impl FlowCommand {
 
     /// The command for one run.
     pub fn for_run(&self, bundle: &Path, run_dir: &Path, params_file: &Path) -> Vec<String> {
-        let text = |path: &Path| path.to_string_lossy().into_owned();
+        let url = self.settings.url.as_deref().map(url_word);
+        self.with_url_word(bundle, run_dir, params_file, url)
+    }
+
+    /// The command for one run whose address isn't the operator's: `url_word` takes the whole place of it.
+    pub fn for_run_elsewhere(
+        &self,
+        bundle: &Path,
+        run_dir: &Path,
+        params_file: &Path,
+        url_word: String,
+    ) -> Vec<String> {
+        self.with_url_word(bundle, run_dir, params_file, Some(url_word))
+    }
+
+    /// The command that asks whether the operator's policy certifies a bundle; `None` where there is none to ask about.
+    pub fn for_certify(&self, bundle: &Path) -> Option<Vec<String>> {
+        let settings = &self.settings;
+        let policy = settings.policy.as_ref().map(|policy| format!("--policy={policy}"));
+        let by = policy.or_else(|| settings.config.as_deref().map(|file| format!("--config={}", text(file))))?;
+        Some([self.words.as_slice(), &["certify".to_owned(), text(bundle), by]].concat())
+    }
+
+    fn with_url_word(
+        &self,
+        bundle: &Path,
+        run_dir: &Path,
+        params_file: &Path,
+        url_word: Option<String>,
+    ) -> Vec<String> {
         let mut argv = self.words.clone();
         argv.extend(["run".to_owned(), text(bundle), "--run-dir".to_owned(), text(run_dir)]);
         argv.extend(["--params-file".to_owned(), text(params_file)]);
+        argv.extend(url_word);
         let settings = &self.settings;
         let fixed = [
-            ("--url", settings.url.clone()),
             ("--config", settings.config.as_deref().map(text)),
             ("--policy", settings.policy.clone()),
             ("--approval-mode", settings.approval_mode.clone()),
@@ -121,6 +150,15 @@ impl FlowCommand {
         argv.extend(settings.extra.iter().cloned());
         argv
     }
+}
+
+/// One word, so that no address can be read as a flag.
+pub fn url_word(url: &str) -> String {
+    format!("--url={url}")
+}
+
+fn text(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
 }
 
 fn reserved(word: &str) -> Option<&'static str> {
@@ -151,6 +189,31 @@ mod tests {
         let expected = "a program|-m|flow|run|/b|--run-dir|/r|--params-file|/p|--url=http://127.0.0.1:1/|--config=/c.yaml\
                         |--policy=clinical-write|--approval-mode=each_item|--durable";
         assert_eq!(argv.map(|argv| argv.join("|")), Ok(expected.to_owned()));
+    }
+
+    #[test]
+    fn an_address_of_a_call_takes_the_place_of_the_operators() {
+        let settings = FlowSettings { url: Some("http://127.0.0.1:1/".to_owned()), ..FlowSettings::default() };
+        let command = FlowCommand::new("flow", settings);
+        let paths = [Path::new("/b"), Path::new("/r"), Path::new("/p")];
+        let argv = command.map(|it| it.for_run_elsewhere(paths[0], paths[1], paths[2], "@word".to_owned()).join("|"));
+        assert_eq!(argv, Ok("flow|run|/b|--run-dir|/r|--params-file|/p|@word".to_owned()));
+    }
+
+    #[test]
+    fn a_bundle_is_certified_under_the_policy_or_else_the_deployment_file() {
+        let words = |policy: Option<&str>, config: Option<&str>| {
+            let settings = FlowSettings {
+                policy: policy.map(str::to_owned),
+                config: config.map(PathBuf::from),
+                ..FlowSettings::default()
+            };
+            let command = FlowCommand::new("flow -x", settings);
+            command.map(|command| command.for_certify(Path::new("/b")).map(|words| words.join("|")))
+        };
+        assert_eq!(words(None, None), Ok(None));
+        assert_eq!(words(Some("p"), Some("/c")), Ok(Some("flow|-x|certify|/b|--policy=p".to_owned())));
+        assert_eq!(words(None, Some("/c")), Ok(Some("flow|-x|certify|/b|--config=/c".to_owned())));
     }
 
     #[test]

@@ -4,6 +4,7 @@ pub mod approval;
 pub mod bridge;
 pub mod bundle_key;
 pub mod canonical;
+pub mod certify;
 pub mod command;
 pub mod decisions;
 pub mod hex_text;

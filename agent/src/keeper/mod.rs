@@ -34,7 +34,7 @@ pub fn keep(dispatch_dir: &Path) -> anyhow::Result<()> {
         return Ok(());
     }
     let order = entered.intent().order.clone();
-    let run = start(&order);
+    let run = start(&order, &root);
     pass(Point::KeeperAfterExit)?;
     let facts = facts(&order, run.as_ref());
     // The run's end is written down whatever becomes of the rest; the next server sweeps what is left.
@@ -61,10 +61,11 @@ fn claim(root: &StoreRoot, entered: &Entered) -> anyhow::Result<bool> {
 }
 
 /// A run directory that is there already is another run's.
-fn start(order: &Order) -> Option<FlowRun> {
+fn start(order: &Order, root: &StoreRoot) -> Option<FlowRun> {
+    let argv = Dispatch::new(root).spelled_out(order)?;
     let reused = RunDir::open(&order.run_dir).exists();
     let limit = Duration::from_millis(order.time_limit_ms);
-    if reused { None } else { flow_process::run(&order.argv, &order.run_dir, limit) }
+    if reused { None } else { flow_process::run(&argv, &order.run_dir, limit) }
 }
 
 fn facts(order: &Order, run: Option<&FlowRun>) -> Option<ExitFacts> {

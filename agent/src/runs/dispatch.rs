@@ -3,6 +3,7 @@
 
 mod desk;
 mod older;
+mod private_word;
 mod wire;
 
 use std::io;
@@ -174,7 +175,8 @@ impl<'a> Dispatch<'a> {
 
     /// Removes the inputs of a run that doesn't need them any more.
     pub fn discard_params(&self, run_id: &RunId) -> io::Result<()> {
-        self.root.params().remove(&params_name(run_id))
+        self.root.params().remove(&params_name(run_id))?;
+        self.discard_private_word(run_id)
     }
 
     /// The runs of which inputs are on disk, those of half-written files included, and the names of the files.

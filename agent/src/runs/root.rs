@@ -66,6 +66,11 @@ impl StoreRoot {
         &self.runs
     }
 
+    /// True while the store's folders are the ones that were opened. What is missing from a folder that was taken away proves nothing.
+    pub fn is_where_it_was(&self) -> bool {
+        [&self.root, &self.records, &self.dispatch].into_iter().all(Folder::is_where_it_was)
+    }
+
     /// Where Flow keeps its own files of a run.
     pub fn run_dir(&self, run_id: &RunId) -> PathBuf {
         self.runs.join(run_id.as_str())

@@ -1,7 +1,7 @@
 //! What happens before anything runs: the checks in their order, the request's gate, and what is refused there.
 //! Source: *Requests, retries, and records*; lifecycle, *The one entry*.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::core::Core;
 use super::history::{Ask, History};
@@ -28,7 +28,7 @@ use crate::runs::StoreError;
 use crate::runs::lock::StripeGuard;
 use crate::runs::request_hash::RequestHash;
 use crate::sandbox::case_of;
-use crate::workflows::{CheckedInputs, Omitted, Workflow};
+use crate::workflows::{CheckedInputs, Workflow};
 
 /// What a call of run_workflow begins.
 pub enum Begun {
@@ -105,7 +105,7 @@ impl Core {
         let inputs = workflow
             .card
             .inputs
-            .check(&given, Omitted::Refused)
+            .check(&given, self.omitted())
             .map_err(|problems| Refused { invalid_inputs: problems, ..refused(Reason::InvalidInput) })?;
         if let Some(unready) = self.unready(workflow) {
             return Err(Refused { failed_checks: unready.failed_checks, ..refused(unready.reason) });
@@ -129,11 +129,14 @@ impl Core {
         refused: Refused,
         policy: &InForce,
     ) -> Result<Begun, StoreError> {
-        let fingerprint = self.store.fingerprint(&arguments.workflow, &arguments.inputs);
         let history = self.history(&RequestHash::of(&arguments.request_id))?;
-        for run_id in history.runs_of(&fingerprint) {
-            if !self.is_retryable(None, run_id)? {
-                return Ok(Begun::Replay(run_id.clone()));
+        let filled = self.filled_in(arguments);
+        for inputs in [&arguments.inputs].into_iter().chain(&filled) {
+            let fingerprint = self.store.fingerprint(&arguments.workflow, inputs);
+            for run_id in history.runs_of(&fingerprint) {
+                if !self.is_retryable(None, run_id)? {
+                    return Ok(Begun::Replay(run_id.clone()));
+                }
             }
         }
         let facts = ResultFacts {
@@ -143,6 +146,13 @@ impl Core {
         };
         let ending = Ending { facts, code: refused.code, ..Ending::not_started(refused.reason) };
         self.refuse(arguments, refused.workflow, ending, policy)
+    }
+
+    /// What an earlier attempt was asked for, where recorded values stood in for inputs that were left out.
+    fn filled_in(&self, arguments: &RunWorkflowArguments) -> Option<Map<String, Value>> {
+        let workflow = self.catalog.by_name(&arguments.workflow)?;
+        let checked = workflow.card.inputs.check(&Value::Object(arguments.inputs.clone()), self.omitted()).ok()?;
+        Some(checked.values().clone()).filter(|filled| *filled != arguments.inputs)
     }
 
     /// A complete decision, with a receipt that says that nothing was started.
@@ -245,7 +255,7 @@ fn known(ask: &Ask, history: &History, settled: Option<&RunId>) -> Known {
 }
 
 /// What a refusal before any attempt says of the permission: a call that can't be understood was never decided about.
-const fn permission_of_refusal(reason: Reason) -> Option<Permission> {
+pub(super) const fn permission_of_refusal(reason: Reason) -> Option<Permission> {
     match reason {
         Reason::InvalidInput | Reason::UnknownWorkflow | Reason::WorkflowUnavailable | Reason::AppUnreachable => None,
         _ => Some(Permission::Deny),

@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::admission::RunRule;
 use crate::admission::run_rule::Unready;
 use crate::attended::operator::Operator;
-use crate::cli::{ServeOptions, WorkflowSource, to_stderr};
+use crate::cli::{OlderOptions, ServeOptions, WorkflowSource, to_stderr};
 use crate::contract::ids::RunId;
 use crate::contract::outcome::Mode;
 use crate::contract::reason::Reason;
@@ -33,6 +33,8 @@ pub struct Core {
     pub(super) store: RunStore,
     pub(super) flow: FlowCommand,
     pub(super) timeout: Duration,
+    pub(super) older: OlderOptions,
+    pub(super) bundles: PathBuf,
     policy: Policy,
     /// Who answers for what this server does: a keyed digest of the effective account. `None` for one without a name.
     account: Option<String>,
@@ -72,6 +74,11 @@ impl Core {
             store,
             flow: options.flow.clone(),
             timeout: options.timeout,
+            older: options.older,
+            bundles: match &options.workflows {
+                WorkflowSource::Bundles { folder, .. } => folder.clone(),
+                WorkflowSource::Sandbox(_) => PathBuf::new(),
+            },
             account: operator.as_ref().map(|operator| key_of(&store_key, operator)),
             policy: policy_of(options, operator.is_some()),
             reviewer: options.auto_review.clone().map(|command| Box::new(command) as Box<dyn Reviewer>),
@@ -239,6 +246,7 @@ fn policy_of(options: &ServeOptions, has_authority: bool) -> Policy {
         "flow": options.flow.facts(),
         "timeout_ms": u64::try_from(options.timeout.as_millis()).unwrap_or(u64::MAX),
         "attended": options.attended.is_some(),
+        "older": [options.older.url_override, options.older.recorded_defaults],
         "reviewer": options.auto_review.as_ref().map(|command| program_digest(command.words())),
     });
     Policy::new(facts, options.mode(), options.flow.config().map(Path::to_owned), has_authority)

@@ -6,6 +6,7 @@ mod core;
 pub mod decisions;
 mod describer;
 mod history;
+mod legacy;
 mod open;
 mod play;
 mod reviewed;
@@ -25,7 +26,6 @@ use crate::contract::ids::RunId;
 use crate::contract::outcome::Mode;
 use crate::contract::reason::Reason;
 use crate::contract::result::RunResult;
-use crate::lifecycle::StoreFault;
 use crate::lifecycle::crash::{Point, pass};
 use crate::lifecycle::executor::StartToken;
 use crate::lifecycle::review::CancelOnDrop;
@@ -36,6 +36,17 @@ use crate::workflows::Catalog;
 use begin::{Begun, Caller};
 pub use core::Core;
 use watch::{View, Watch};
+
+pub use legacy::{LeftBehind, OlderRun};
+
+/// A run can't be answered for: the store can't be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum RunFault {
+    #[error("nothing was started: {0}")]
+    NotStarted(StoreError),
+    #[error("what became of the run isn't known: {0}")]
+    NotKnown(StoreError),
+}
 
 /// The service of one server.
 pub struct Service {
@@ -88,27 +99,30 @@ impl Service {
     }
 
     /// # Errors
-    /// When the store can't be read or written, so that nothing is known of the request. Nothing was started then.
+    /// When the store can't be read or written, with what that means for the run.
     pub async fn run_workflow(
         &self,
         arguments: RunWorkflowArguments,
         shows_forms: bool,
         answer: Option<FormAnswer>,
-    ) -> Result<Ran, StoreError> {
+    ) -> Result<Ran, RunFault> {
         let wait = arguments.wait;
         let given_up = CancelOnDrop::default();
         let caller = Caller { shows_forms, answer, canceled: given_up.flag() };
         // A task of its own: a call that is given up meanwhile leaves no intent without a keeper behind.
         let begun = tokio::spawn(begin(Arc::clone(&self.core), Arc::clone(&self.watch), arguments, caller));
-        let (run_id, replayed) = match begun.await.map_err(lost_thread)?? {
+        let begun = begun.await.map_err(|fault| RunFault::NotStarted(lost_thread(fault)))?;
+        let (run_id, replayed) = match begun.map_err(RunFault::NotStarted)? {
             Going::Answer(result) => return Ok(Ran::Result(result)),
             Going::Ask(form) => return Ok(Ran::Ask(form)),
             Going::On { run_id, replayed } => (run_id, replayed),
         };
         let view = self.watch.wait(&run_id, wait, !replayed).await;
-        let mut result = self.result_of(&run_id, view).await?.unwrap_or_else(|| self.core.unfinished(&run_id));
+        let known = self.result_of(&run_id, view).await.map_err(RunFault::NotKnown)?;
+        let mut result = known.unwrap_or_else(|| self.core.unfinished(&run_id));
         result.replayed = replayed;
-        pass(Point::RespondBefore).map_err(StoreFault::from)?;
+        // The answer is known and sealed; only a death can keep it back.
+        let _ = pass(Point::RespondBefore);
         Ok(Ran::Result(Box::new(result)))
     }
 

@@ -13,12 +13,12 @@ use crate::contract::ids::RunId;
 use crate::contract::reason::Reason;
 use crate::contract::result::RunResult;
 use crate::contract::sandbox::SandboxFacts;
-use crate::flow::command::FlowCommand;
+use crate::flow::command::{FlowCommand, url_word};
 use crate::lifecycle::StoreFault;
 use crate::lifecycle::contracts::Tool;
 use crate::lifecycle::crash::{Point, pass};
 use crate::lifecycle::executor::StartToken;
-use crate::lifecycle::machine::{Authorized, Ready, Reserved, Started};
+use crate::lifecycle::machine::{Authorized, Ready, Started};
 use crate::lifecycle::policy::InForce;
 use crate::lifecycle::project::project_running;
 use crate::lifecycle::store::{Dispatch, NewAction, Revalidation};
@@ -44,6 +44,8 @@ pub struct Scene<'a> {
     pub flow: &'a FlowCommand,
     pub bundle: &'a Path,
     pub params: &'a BTreeMap<String, String>,
+    /// The app's address for this one run; else what the operator fixed.
+    pub url: Option<&'a str>,
     pub sandbox: Option<SandboxFacts>,
     /// The operator's switches, as the decision knew them.
     pub control_seq: i64,
@@ -121,10 +123,11 @@ impl Core {
             flow: &self.flow,
             bundle: &admitted.workflow.bundle_dir,
             params: admitted.inputs.rendered(),
+            url: None,
             sandbox: None,
             control_seq: policy.control_seq,
         };
-        let dispatched = self.dispatch(Some(held), reserved, &scene)?;
+        let dispatched = self.dispatch(Some(held), Ready::Attempt(reserved), &scene)?;
         Ok(Opened::Begun(match dispatched {
             Ok(token) => Begun::Dispatched(run_id, token),
             Err(result) => Begun::Answer(result),
@@ -136,10 +139,10 @@ impl Core {
     pub(super) fn dispatch(
         &self,
         held: Option<&StripeGuard>,
-        reserved: Reserved,
+        ready: Ready,
         scene: &Scene<'_>,
     ) -> Result<Result<StartToken, Box<RunResult>>, StoreError> {
-        let action = reserved.action().clone();
+        let action = ready.action().clone();
         let sealed = |action, ending| Ok(Err(Box::new(self.seal_and_tell(held, action, ending)?)));
         let stale = |code| Ending {
             code: Some(code),
@@ -151,7 +154,7 @@ impl Core {
         }
         let conditions = self.conditions(scene.workflow, &*self.in_force()?);
         let still = Revalidation { control_seq: scene.control_seq, conditions_digest: &conditions };
-        match self.actions().commit_dispatch(Ready::Attempt(reserved), still) {
+        match self.actions().commit_dispatch(ready, still) {
             Ok(Dispatch::Started(started)) => self.hand_over(held, started, scene),
             Ok(Dispatch::Stale(code)) => sealed(&action, stale(code)),
             Err(fault) => {
@@ -175,8 +178,14 @@ impl Core {
         let (action, token) = started.into_parts();
         let (dispatch, run_id) = (self.store.dispatch(), action.run_id().clone());
         let run_dir = self.store.root().run_dir(&run_id);
+        let params_file = dispatch.params_file(&run_id);
         let order = Order {
-            argv: scene.flow.for_run(scene.bundle, &run_dir, &dispatch.params_file(&run_id)),
+            argv: match scene.url {
+                None => scene.flow.for_run(scene.bundle, &run_dir, &params_file),
+                Some(_) => {
+                    scene.flow.for_run_elsewhere(scene.bundle, &run_dir, &params_file, dispatch.placeholder(&run_id))
+                }
+            },
             run_dir,
             time_limit_ms: u64::try_from(self.timeout.as_millis()).unwrap_or(u64::MAX),
             of: OrderOrigin {
@@ -190,7 +199,12 @@ impl Core {
             run_id: run_id.clone(),
         };
         let params = serde_json::to_vec(scene.params).unwrap_or_default();
-        if let Err(fault) = dispatch.order(order, self.store.server_id(), &token, Some(&params)) {
+        let ordered = dispatch.order(order, self.store.server_id(), &token, Some(&params)).map_err(StoreError::from);
+        let ordered = ordered.and_then(|_| match scene.url {
+            Some(url) => Ok(dispatch.put_private_word(&run_id, &url_word(url))?),
+            None => Ok(()),
+        });
+        if let Err(fault) = ordered {
             tracing::warn!("a run couldn't be handed to a keeper, so nothing was started: {fault}");
             return self.take_back(held, &run_id).map(Err);
         }

@@ -15,7 +15,7 @@ use crate::contract::result::ResultFacts;
 use crate::contract::sandbox::{SandboxCase, SandboxFacts};
 use crate::flow::command::FlowCommand;
 use crate::lifecycle::executor::{ExecutorStatus, StartToken};
-use crate::lifecycle::machine::Reserved;
+use crate::lifecycle::machine::{Ready, Reserved};
 use crate::runs::StoreError;
 use crate::runs::lock::StripeGuard;
 use crate::sandbox::{Chosen, Sandbox, Stage, Unreachable, case_of, params, simulated};
@@ -86,10 +86,11 @@ impl Core {
             flow,
             bundle: stage.bundle(),
             params: &part.params,
+            url: None,
             sandbox: Some(sandbox.facts(Some(part.case))),
             control_seq: part.control_seq,
         };
-        match self.dispatch(None, part.reserved, &scene) {
+        match self.dispatch(None, Ready::Attempt(part.reserved), &scene) {
             Ok(dispatched) => dispatched.ok(),
             Err(fault) => {
                 tracing::warn!("a sandbox run couldn't be dispatched: {fault}");

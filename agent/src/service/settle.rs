@@ -32,7 +32,7 @@ use crate::runs::record::owner::this_host;
 use crate::runs::record::{RecordRead, StoredResult};
 
 const RUN_ID_SHA256: &str = "run_id_sha256";
-const REPORT_SHA256: &str = "report_sha256";
+pub(super) const REPORT_SHA256: &str = "report_sha256";
 const WORKFLOW_CONTRACT: &str = "workflow_contract_sha256";
 const BUNDLE_CONTENT: &str = "bundle_content_digest";
 

@@ -38,7 +38,10 @@ impl Core {
             RecordRead::Missing | RecordRead::Corrupt => {
                 let traces = self.store.traces(run_id)?;
                 if read == RecordRead::Missing && !traces.dispatch && !traces.run_dir {
-                    return Ok(View::Unknown);
+                    // What is missing from a folder that was taken away proves nothing.
+                    let there = self.store.root().is_where_it_was();
+                    let gone = || std::io::Error::other("the store was taken away").into();
+                    return if there { Ok(View::Unknown) } else { Err(gone()) };
                 }
                 let record = self.of_its_dispatch(run_id)?;
                 self.store.set_aside(run_id)?;

@@ -28,6 +28,8 @@ pub enum LoadError {
     Encrypted,
     #[error("the folder or one of its files is a symbolic link")]
     Symlink,
+    #[error("the path of the folder isn't valid UTF-8")]
+    PathNotUnicode,
     #[error("workflow.json can't be read")]
     Unreadable,
     #[error("workflow.json or manifest.json: {0}")]
@@ -124,8 +126,12 @@ pub fn load(folder: &Path) -> Result<Bundle, LoadError> {
     Ok(Bundle { shape, seal, ciphertext: None })
 }
 
-/// Refuses a bundle that isn't to be looked into at all: one behind a symbolic link.
+/// Refuses a bundle that isn't to be looked into at all: of a path that no command line and no answer can carry, or behind a symbolic
+/// link.
 pub fn admit(folder: &Path, root: &Path) -> Result<(), LoadError> {
+    if folder.to_str().is_none() {
+        return Err(LoadError::PathNotUnicode);
+    }
     let links = |path: &Path| path.symlink_metadata().is_ok_and(|facts| facts.is_symlink());
     if (folder != root && links(folder)) || MARKERS.iter().any(|marker| links(&folder.join(marker))) {
         return Err(LoadError::Symlink);

@@ -152,7 +152,12 @@ impl Workflow {
 
     /// The digest of what was listed, sealed or not.
     pub fn digest(&self) -> Option<&str> {
-        if let Loaded::FromDisk(Some(bundle)) = &self.loaded { Some(bundle.seal.digest()) } else { None }
+        self.bundle().map(|bundle| bundle.seal.digest())
+    }
+
+    /// What was loaded from the disk.
+    pub(super) fn bundle(&self) -> Option<&Bundle> {
+        if let Loaded::FromDisk(Some(bundle)) = &self.loaded { Some(bundle) } else { None }
     }
 
     pub fn available(&self) -> bool {

@@ -11,6 +11,7 @@ mod identity;
 mod inputs;
 mod integrity;
 mod moment;
+mod protected;
 mod shape;
 #[cfg(test)]
 pub(crate) mod testing;
@@ -20,4 +21,5 @@ pub use bundle::LoadError;
 pub use card::{Card, CardProblem};
 pub use catalog::{Catalog, CatalogError, Workflow};
 pub use encrypted::AskFlow;
-pub use inputs::{CheckedInputs, InputSet, InputSpec, Omitted};
+pub use identity::first_free;
+pub use inputs::{CheckedInputs, InputKind, InputSet, InputSpec, Omitted};

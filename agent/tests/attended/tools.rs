@@ -15,7 +15,10 @@ fn names(bridge: &impl ToolHost, client: openadapt_agent::bridge::host::ClientTr
 fn a_server_without_decisions_reads_the_queue_and_knows_no_decision_tool() {
     let world = World::new();
     let bridge = world.read_only();
-    assert_eq!(names(&bridge, ASKS), [&["list_workflows", "get_run"][..], &READS].concat());
+    assert_eq!(
+        names(&bridge, ASKS),
+        [&["list_workflows", "get_run", "get_workflow", "get_run_report"][..], &READS].concat()
+    );
     for tool in ["continue_attention", "skip_attention", "reject_attention", "teach_attention", "escalate_attention"] {
         assert_eq!(block_on(first_call(&bridge, tool, &json!({}))), ToolAnswer::UnknownTool, "{tool}");
     }
@@ -25,7 +28,8 @@ fn a_server_without_decisions_reads_the_queue_and_knows_no_decision_tool() {
 fn decisions_are_listed_in_order_and_only_for_a_client_that_can_ask_a_person() {
     let world = World::new();
     let script = world.bridge_script(true, &Value::Null, "{}");
-    let first = ["list_workflows", "run_workflow", "get_run", "list_needs_attention", "get_attention_item"];
+    let contract = ["list_workflows", "run_workflow", "get_run", "get_workflow", "get_run_report"];
+    let first = [&contract[..], &READS].concat();
     let recorded = ["reject_attention", "teach_attention", "escalate_attention"];
     let bridge = world.attended(&script, false);
     assert_eq!(names(&bridge, ASKS), [&first[..], &recorded].concat());

@@ -9,7 +9,7 @@ use std::time::Duration;
 use hmac::{Hmac, Mac};
 use openadapt_agent::bridge::Bridge;
 use openadapt_agent::bridge::host::{CallContext, ClientTraits, FormAnswer, FormOutcome, ToolAnswer, ToolHost};
-use openadapt_agent::cli::{AttendedOptions, ServeOptions, WorkflowSource};
+use openadapt_agent::cli::{AdmissionOptions, AttendedOptions, OlderOptions, ServeOptions, WorkflowSource};
 use openadapt_agent::flow::bridge::command::{BridgeCommand, Deployment};
 use openadapt_agent::flow::canonical::{Tree, hex};
 use openadapt_agent::flow::command::{FlowCommand, FlowSettings};
@@ -98,25 +98,32 @@ impl World {
     }
 
     pub fn read_only(&self) -> Bridge {
-        self.open(None)
+        self.open(None, false, OlderOptions::default())
+    }
+
+    pub fn with_runs(&self, older: OlderOptions) -> Bridge {
+        self.open(None, true, older)
     }
 
     pub fn attended(&self, bridge: &str, wants_live: bool) -> Bridge {
         let command = BridgeCommand::new(Some(bridge), &[], &Deployment::default(), Duration::from_secs(20)).unwrap();
-        self.open(Some(AttendedOptions { bridge: command, wants_live, form_limit: Duration::from_secs(5) }))
+        let attended = AttendedOptions { bridge: command, wants_live, form_limit: Duration::from_secs(5) };
+        self.open(Some(attended), true, OlderOptions::default())
     }
 
-    fn open(&self, attended: Option<AttendedOptions>) -> Bridge {
+    fn open(&self, attended: Option<AttendedOptions>, runs_enabled: bool, older: OlderOptions) -> Bridge {
         let describing =
             BridgeCommand::new(Some("no-such-bridge"), &[], &Deployment::default(), Duration::from_secs(5)).unwrap();
         let options = ServeOptions {
             workflows: WorkflowSource::Bundles { folder: self.path("bundles"), describing },
             runs_dir: self.path("runs"),
-            runs_enabled: attended.is_some(),
+            runs_enabled,
             flow: FlowCommand::new("no-such-flow", FlowSettings::default()).unwrap(),
             timeout: Duration::from_secs(5),
             attended,
+            admission: AdmissionOptions::default(),
             auto_review: None,
+            older,
         };
         Bridge::open(Arc::new(Service::open(&options).unwrap()), &options).unwrap()
     }

@@ -25,6 +25,16 @@ fn answers_with_a_run(tool: &str) -> bool {
     matches!(tool, "run_workflow" | "get_run")
 }
 
+/// Tools whose text is JSON, whether it stands as structured content, too, or not.
+fn answers_with_json(tool: &str) -> bool {
+    answers_with_a_run(tool) || is_older_run_tool(tool) || matches!(tool, "get_workflow" | "get_run_report")
+}
+
+/// The deprecated tool of one workflow: the name of each is `run_` and an opaque id.
+pub fn is_older_run_tool(tool: &str) -> bool {
+    tool.starts_with("run_workflow_")
+}
+
 fn shape(evidence: &Evidence, verdict: Verdict) -> Verdict {
     let mut verdict = verdict.due(calls_answered(evidence));
     for exchange in evidence.exchanges.iter().filter(|exchange| exchange.method == "tools/call") {
@@ -57,7 +67,7 @@ fn problems(exchange: &Exchange, result: &Value, advertised: bool) -> Vec<(Strin
     let mut found = Vec::new();
     let said: Value = match serde_json::from_str(text) {
         Ok(said) => said,
-        Err(error) if structured.is_some() || answers_with_a_run(tool) => {
+        Err(error) if structured.is_some() || answers_with_json(tool) => {
             return problem("the text is JSON", error.to_string());
         }
         Err(_) => return found,
@@ -72,6 +82,9 @@ fn problems(exchange: &Exchange, result: &Value, advertised: bool) -> Vec<(Strin
     let structured = structured.unwrap_or(&said);
     let schema = match tool {
         "list_workflows" => Schema::WorkflowList,
+        "get_workflow" => Schema::OlderWorkflow,
+        "get_run_report" => Schema::OlderRun,
+        tool if is_older_run_tool(tool) => Schema::OlderRun,
         tool if answers_with_a_run(tool) => Schema::RunResultStrict,
         _ => return found,
     };
@@ -156,6 +169,24 @@ mod tests {
             crate::run::bundle::merge_patch(&mut answer["result"], &change);
             evidence.frames[frame].text = answer.to_string();
             assert_eq!(fails(&SHAPE, &evidence).len(), 1, "{change}");
+        }
+    }
+
+    #[test]
+    fn an_answer_of_an_older_tool_is_held_against_its_schema_though_no_list_shows_one() {
+        for (tool, text) in [
+            ("get_workflow", "{}"),
+            ("get_run_report", "{}"),
+            ("run_workflow_0123456789abcdef01234567", "{}"),
+            ("run_workflow_0123456789abcdef01234567", "saved"),
+        ] {
+            let mut evidence = saved();
+            evidence.exchanges[2].tool = Some(tool.into());
+            let frame = evidence.exchanges[2].answer.unwrap();
+            let mut answer = evidence.message(frame).unwrap();
+            answer["result"] = json!({"content": [{"type": "text", "text": text}]});
+            evidence.frames[frame].text = answer.to_string();
+            fails(&SHAPE, &evidence);
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::verdict::{Check, Cite, Verdict};
 use crate::evidence::Evidence;
+use crate::scenario::Action;
 use crate::scenario::files::FileKind;
 
 pub const MODES: Check =
@@ -16,8 +17,12 @@ pub const PARAMS: Check = Check {
 fn modes(evidence: &Evidence, verdict: Verdict) -> Verdict {
     let recorded = evidence.tool_results().any(|(_, object)| object.get("run_id").is_some_and(|run| run.is_string()));
     let mut verdict = verdict.due(recorded);
+    let planted = planted_under_way(evidence);
     for file in evidence.files.iter().filter(|file| !file.planted && in_store(&file.path)) {
         verdict.saw();
+        if planted.iter().any(|path| is_of(&file.path, path)) {
+            continue;
+        }
         let wanted = match file.kind {
             Some(FileKind::Dir) => 0o700,
             Some(FileKind::File) => 0o600,
@@ -32,6 +37,21 @@ fn modes(evidence: &Evidence, verdict: Verdict) -> Verdict {
         }
     }
     verdict
+}
+
+/// Where the scenario itself put something that is no plain file.
+fn planted_under_way(evidence: &Evidence) -> Vec<&str> {
+    let edits = evidence.steps.iter().filter_map(|step| match &step.action {
+        Action::Edit(edit) => Some(edit),
+        _ => None,
+    });
+    edits.filter(|edit| edit.fifo || edit.socket || edit.symlink_to.is_some()).map(|edit| edit.edit.as_str()).collect()
+}
+
+/// The path itself, or what the agent set aside from there.
+fn is_of(found: &std::path::Path, path: &str) -> bool {
+    let rest = found.to_str().and_then(|found| found.strip_prefix(path));
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(".corrupt-"))
 }
 
 fn params(evidence: &Evidence, verdict: Verdict) -> Verdict {
@@ -101,6 +121,21 @@ mod tests {
             crate::evidence::files::SeenFile { mode: 0o644, planted: true, ..file(&format!("{STORE}/x"), "") };
         evidence.files.push(planted);
         holds(&MODES, &evidence);
+    }
+
+    #[test]
+    fn what_the_scenario_put_in_a_files_place_says_nothing_and_what_stands_beside_it_does() {
+        let link = |path: &str| crate::evidence::files::SeenFile { kind: Some(FileKind::Symlink), ..file(path, "") };
+        let with = |found: &str| {
+            let mut evidence = saved();
+            let edit = serde_json::json!({"edit": format!("{STORE}/x"), "symlink_to": "/dev/zero"});
+            evidence.steps[0].action = serde_json::from_value(edit).unwrap();
+            evidence.files.push(link(found));
+            evidence
+        };
+        holds(&MODES, &with(&format!("{STORE}/x")));
+        holds(&MODES, &with(&format!("{STORE}/x.corrupt-1")));
+        fails(&MODES, &with(&format!("{STORE}/xy")));
     }
 
     #[test]

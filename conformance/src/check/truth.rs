@@ -26,7 +26,10 @@ fn truth(evidence: &Evidence, verdict: Verdict) -> Verdict {
         Action::Call(call) => {
             let tool = call.call.as_deref();
             let answered = call.wanted.expect.is_some() && call.name.is_none();
-            matches!(tool, Some("run_workflow" | "get_run")) && answered
+            let tells_of_a_save = |tool: &str| {
+                matches!(tool, "run_workflow" | "get_run" | "get_run_report") || super::results::is_older_run_tool(tool)
+            };
+            tool.is_some_and(tells_of_a_save) && answered
         }
         _ => false,
     });

@@ -30,8 +30,10 @@ pub struct SeenFile {
 impl SeenFile {
     /// One path, without following a symbolic link.
     pub fn look(path: &Path) -> Self {
+        // Evidence is written as JSON, which holds no other names.
+        let shown = PathBuf::from(path.to_string_lossy().into_owned());
         let Ok(facts) = fs::symlink_metadata(path) else {
-            return Self { path: path.into(), kind: None, mode: 0, bytes: 0, text: String::new(), planted: false };
+            return Self { path: shown, kind: None, mode: 0, bytes: 0, text: String::new(), planted: false };
         };
         let kind = match facts.file_type() {
             kind if kind.is_file() => FileKind::File,
@@ -41,7 +43,7 @@ impl SeenFile {
         };
         let text = if kind == FileKind::File { content(path) } else { String::new() };
         Self {
-            path: path.into(),
+            path: shown,
             kind: Some(kind),
             mode: facts.permissions().mode() & 0o7777,
             bytes: facts.len(),

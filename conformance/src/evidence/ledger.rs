@@ -24,8 +24,11 @@ pub struct LedgerRow {
 
 impl SeenLedger {
     pub fn read(path: &Path) -> Self {
-        if !path.exists() {
-            return Self::Absent;
+        // A pipe would never open.
+        match std::fs::metadata(path) {
+            Err(_) => return Self::Absent,
+            Ok(facts) if !facts.is_file() => return Self::Unreadable("it isn't a file".to_owned()),
+            Ok(_) => {}
         }
         rows(path).map_or_else(|error| Self::Unreadable(error.to_string()), Self::Rows)
     }

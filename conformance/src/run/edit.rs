@@ -8,6 +8,7 @@ use std::path::Path;
 use rusqlite::Connection;
 use serde_json::Value;
 
+use super::special;
 use super::world::{octal, unhex};
 use crate::scenario::files::Edit;
 
@@ -40,8 +41,21 @@ pub fn edit(edit: &Edit) -> io::Result<()> {
     if let Some(target) = &edit.copy_to {
         fs::copy(path, target)?;
     }
-    if edit.delete || edit.symlink_to.is_some() {
+    if let Some(target) = &edit.rename_to {
+        fs::rename(path, target)?;
+    }
+    let replaced = edit.symlink_to.is_some() || edit.hard_link_to.is_some() || edit.fifo || edit.socket;
+    if edit.delete || replaced {
         remove(path)?;
+    }
+    if let Some(target) = &edit.hard_link_to {
+        fs::hard_link(target, path)?;
+    }
+    if edit.fifo {
+        special::fifo(path)?;
+    }
+    if edit.socket {
+        special::socket(path)?;
     }
     if let Some(target) = &edit.symlink_to {
         symlink(target, path)?;
@@ -84,8 +98,20 @@ fn statements(path: &Path, statements: &[String]) -> rusqlite::Result<()> {
 }
 
 fn remove(path: &Path) -> io::Result<()> {
-    if path.is_dir() && !path.is_symlink() { fs::remove_dir_all(path) } else { fs::remove_file(path) }
+    if !path.is_dir() || path.is_symlink() {
+        return fs::remove_file(path);
+    }
+    // A server may write into it meanwhile.
+    for _ in 0..MOST_REMOVALS {
+        match fs::remove_dir_all(path) {
+            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {}
+            removed => return removed,
+        }
+    }
+    Err(bad(format!("{} is filled as fast as it is emptied", path.display())))
 }
+
+const MOST_REMOVALS: u32 = 1000;
 
 fn bad(problem: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, problem)

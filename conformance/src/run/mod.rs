@@ -14,6 +14,7 @@ pub mod process;
 pub mod processes;
 pub mod scheduler;
 pub mod smoke;
+pub mod special;
 pub mod storm;
 pub mod subject;
 pub mod variables;

@@ -16,7 +16,7 @@ use super::clinic::Clinic;
 use super::forms::Forms;
 use super::subject::Subject;
 use super::variables::{Folders, VariableError, Variables};
-use super::{bundle, older, process};
+use super::{bundle, older, process, special};
 use crate::evidence::Step;
 use crate::evidence::files::SeenFile;
 use crate::leak::{Marks, marks};
@@ -247,6 +247,8 @@ impl<'a> World<'a> {
             let script = variables.resolve(&self.scenario.flow)?;
             let script = serde_json::to_string(&script).map_err(io::Error::other)?;
             self.printed.borrow_mut().extend(variables.marks.named_in(&script));
+            // The real Flow says on its own output what it found in the app's record.
+            self.printed.borrow_mut().extend(self.real_flow().map(|_| "note".to_owned()));
             fs::write(&self.folders.script, script)?;
             for written in &world.older {
                 let wanted = variables.resolve(written)?;
@@ -304,7 +306,7 @@ fn folders_of(world: &Path, runs: RunsFolder) -> Folders {
 }
 
 fn plant(file: &PlantedFile) -> Result<(), WorldError> {
-    let path = PathBuf::from(&file.path);
+    let path = if file.odd { special::oddly_named(&file.path) } else { PathBuf::from(&file.path) };
     if !path.is_absolute() {
         return Err(WorldError::Scenario(format!("{} is no absolute path", file.path)));
     }
@@ -314,8 +316,17 @@ fn plant(file: &PlantedFile) -> Result<(), WorldError> {
     if file.dir {
         private_folders(&path)?;
     } else if let Some(target) = &file.symlink_to {
-        symlink(target, &path)?;
-        return Ok(());
+        return Ok(symlink(target, &path)?);
+    } else if let Some(target) = &file.hard_link_to {
+        return Ok(fs::hard_link(target, &path)?);
+    } else if let Some(source) = &file.copy_of {
+        return Ok(special::copy(Path::new(source), &path)?);
+    } else if file.fifo {
+        return Ok(special::fifo(&path)?);
+    } else if file.socket {
+        return Ok(special::socket(&path)?);
+    } else if file.foreign {
+        return Ok(special::foreign_folder(&path)?);
     } else {
         fs::write(&path, content_of(file)?)?;
     }
@@ -329,7 +340,10 @@ fn content_of(file: &PlantedFile) -> Result<Vec<u8>, WorldError> {
         (Some(text), None, None) => Ok(text.clone().into_bytes()),
         (None, Some(json), None) => Ok(json.to_string().into_bytes()),
         (None, None, Some(hex)) => unhex(hex).ok_or_else(|| WorldError::Scenario(format!("{hex:?} is no hex"))),
-        _ => Err(WorldError::Scenario(format!("{}: one of text, json, hex, symlink_to, dir", file.path))),
+        _ => Err(WorldError::Scenario(format!(
+            "{}: one of text, json, hex, symlink_to, hard_link_to, copy_of, dir, fifo, socket, foreign",
+            file.path
+        ))),
     }
 }
 

@@ -16,7 +16,16 @@ pub struct PlantedFile {
     pub json: Option<Value>,
     pub hex: Option<String>,
     pub symlink_to: Option<String>,
+    pub hard_link_to: Option<String>,
     pub dir: bool,
+    pub fifo: bool,
+    pub socket: bool,
+    /// A folder that belongs to somebody else.
+    pub foreign: bool,
+    /// A copy of a file, or of a folder and what is in it.
+    pub copy_of: Option<String>,
+    /// A byte that is no UTF-8 stands at the end of the name.
+    pub odd: bool,
     /// Octal; 0600 for files and 0700 for folders.
     pub mode: Option<String>,
 }
@@ -65,6 +74,10 @@ pub struct Edit {
     pub mode: Option<String>,
     pub symlink_to: Option<String>,
     pub copy_to: Option<String>,
+    pub rename_to: Option<String>,
+    pub hard_link_to: Option<String>,
+    pub fifo: bool,
+    pub socket: bool,
     /// Statements for a SQLite file.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sqlite: Vec<String>,

@@ -244,6 +244,9 @@ pub struct Script {
     /// What `flow-fake bridge` plays.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bridge: Option<Value>,
+    /// What `flow-fake certify` answers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub certify: Option<Value>,
 }
 
 /// What must be true when every server was closed and every process has ended.
@@ -326,7 +329,7 @@ impl Default for World {
 impl Default for Script {
     fn default() -> Self {
         let saved = vec!["run_dir".into(), "effect".into(), serde_json::json!({"report": "verified"})];
-        Self { steps: Some(saved), plays: None, bridge: None }
+        Self { steps: Some(saved), plays: None, bridge: None, certify: None }
     }
 }
 

@@ -38,7 +38,7 @@ fn dispatch(args: &[String]) -> u8 {
     match verb.as_str() {
         "-h" | "--help" => help::print(),
         "run" => run::run(&settings, tail),
-        "certify" => certify::certify(tail),
+        "certify" => certify::certify(&settings, tail),
         "pause" => after::pause(&settings, tail),
         "report" => after::report(&settings, tail),
         "bridge" => bridge::serve(&settings, tail),

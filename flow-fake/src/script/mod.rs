@@ -1,12 +1,14 @@
 //! The script: which play belongs to a launch, and the steps of a play.
 
 mod bridge;
+mod certify;
 mod error;
 mod read;
 mod report;
 mod step;
 
 pub use bridge::{BridgeSpec, BridgeStep, Crash, Fault, Garbage, GarbageKind};
+pub use certify::CertifySpec;
 pub use error::ScriptError;
 pub use report::{Kind, LateReport, ReportSpec, Start};
 pub use step::{
@@ -23,6 +25,7 @@ use crate::pause::{Status, Tamper};
 pub struct Script {
     pub plays: Vec<Play>,
     pub bridge: BridgeSpec,
+    pub certify: CertifySpec,
 }
 
 #[derive(Debug, Clone)]

@@ -12,17 +12,18 @@ pub fn script(text: &[u8]) -> Result<Script, ScriptError> {
     };
     top.remove("$schema");
     let bridge = top.remove("bridge").map(BridgeSpec::parse).transpose()?;
+    let certify = top.remove("certify");
     let plays = match (top.remove("plays"), top.remove("steps")) {
         (Some(Value::Array(plays)), None) if !plays.is_empty() => {
             plays.into_iter().enumerate().map(|(at, play)| read_play(at + 1, play)).collect::<Result<_, _>>()?
         }
-        (None, None) if bridge.is_some() => Vec::new(),
+        (None, None) if bridge.is_some() || certify.is_some() => Vec::new(),
         (None, Some(steps)) => vec![Play { when: When::default(), steps: read_steps(1, steps)? }],
         (Some(_), None) => return Err(malformed("`plays` isn't a list with a play in it")),
         _ => return Err(malformed("it has neither or both of `plays` and `steps`")),
     };
     refuse_leftovers(&top, "the script")?;
-    Ok(Script { plays, bridge: bridge.unwrap_or_default() })
+    Ok(Script { plays, bridge: bridge.unwrap_or_default(), certify: typed(certify, "`certify`")? })
 }
 
 fn read_play(number: usize, value: Value) -> Result<Play, ScriptError> {

@@ -83,6 +83,19 @@ fn an_older_runs_folder_here_is_never_passed_over_silently() {
 }
 
 #[test]
+fn what_stands_apart_is_off_until_it_is_asked_for_by_name() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let older =
+        |words: &[&str]| resolve(&[&["--bundles", "/"], words].concat(), &at_home(&home)).map(|options| options.older);
+    assert_eq!(older(&["--mode", "attended"]), Ok(OlderOptions::default()));
+    let all =
+        ["--allow-run", "--allow-url-override", "--allow-synthetic-recorded-defaults", "--allow-protected-export"];
+    let open = OlderOptions { url_override: true, recorded_defaults: true, protected_export: true };
+    assert_eq!(older(&all), Ok(open));
+    assert_eq!(older(&["--allow-protected-export"]).map(|older| older.protected_export), Ok(true));
+}
+
+#[test]
 fn flags_that_cannot_stand_together_are_refused_with_a_hint() {
     let home = tempfile::tempdir().expect("a temporary folder");
     for words in [
@@ -98,6 +111,8 @@ fn flags_that_cannot_stand_together_are_refused_with_a_hint() {
         &["--bundles", "/no/such/folder"],
         &["--bundles", "/", "--approval-mode", "each_item"],
         &["--bundles", "/", "--allow-url-override"],
+        &["--bundles", "/", "--allow-synthetic-recorded-defaults"],
+        &["--bundles", "/", "--allow-attended-actions", "--allow-synthetic-recorded-defaults"],
         &["--bundles", "/", "--allow-run", "--timeout", "0"],
         &["--bundles", "/", "--allow-run", "--timeout", "nan"],
         &["--bundles", "/", "--allow-run", "--config", "/no/such/file"],

@@ -241,3 +241,45 @@ mod older {
         assert_eq!(state, OlderState::Claimed(Keeper::Exited(facts_at_noon())));
     }
 }
+
+#[test]
+fn a_private_word_is_in_no_intent_and_takes_its_place_in_the_command_line_that_is_started() {
+    let world = World::new();
+    let run_id = RunId::random();
+    let dispatch = world.dispatch();
+    let mut order = world.order(&run_id);
+    order.argv.push(dispatch.placeholder(&run_id));
+    dispatch.commit(order.clone(), world.server.id(), Some(b"{}")).unwrap();
+    dispatch.put_private_word(&run_id, "--url=http://secret/").unwrap();
+    assert_eq!(dispatch.spelled_out(&order).unwrap(), ["flow", "run", "--url=http://secret/"]);
+    let intent = fs::read_to_string(dispatch.folder(&run_id).join(INTENT)).unwrap();
+    assert!(!intent.contains("secret"));
+    let params = world.root.params();
+    let modes = params.names().unwrap().into_iter().map(|name| params.path().join(name).metadata().unwrap());
+    assert!(modes.into_iter().all(|facts| facts.permissions().mode() & 0o777 == 0o600));
+}
+
+#[test]
+fn without_its_private_word_a_command_line_is_not_started() {
+    let world = World::new();
+    let run_id = RunId::random();
+    let dispatch = world.dispatch();
+    let mut order = world.order(&run_id);
+    order.argv.push(dispatch.placeholder(&run_id));
+    assert_eq!(dispatch.spelled_out(&order), None);
+    dispatch.put_private_word(&run_id, "--url=http://secret/").unwrap();
+    dispatch.discard_params(&run_id).unwrap();
+    assert_eq!(dispatch.spelled_out(&order), None);
+    assert!(world.root.params().is_empty().unwrap());
+}
+
+#[test]
+fn a_private_word_that_was_left_behind_is_swept_with_the_inputs() {
+    let world = World::new();
+    let run_id = RunId::random();
+    world.commit(&run_id);
+    world.dispatch().put_private_word(&run_id, "--url=http://secret/").unwrap();
+    world.claimed(&run_id).finish(&facts_at_noon()).unwrap();
+    world.dispatch().sweep_params(world.server.id()).unwrap();
+    assert!(world.root.params().is_empty().unwrap());
+}

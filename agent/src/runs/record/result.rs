@@ -57,9 +57,9 @@ impl StoredResult {
             seconds: optional(&document, "seconds", |value| value.as_f64().filter(|seconds| *seconds >= 0.0))?,
             model_calls: optional(&document, "model_calls", Value::as_u64)?,
             technical: optional(&document, "technical", |value| technical(value.as_object()?))?.unwrap_or_default(),
-            sealed: document.get("proof").and_then(Value::as_str) == Some(Proof::Sealed.as_str()),
             lifecycle: None,
             sandbox: optional(&document, "sandbox", |value| SandboxFacts::read(value.as_object()?))?,
+            sealed: document.get("proof").and_then(Value::as_str) == Some(Proof::Sealed.as_str()),
         };
         Some(Self { reason, facts, document })
     }

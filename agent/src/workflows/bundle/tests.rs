@@ -264,3 +264,13 @@ fn no_load_error_says_more_than_its_own_sentence() {
 fn step(id: &str, action: &str) -> Value {
     json!({ "id": id, "intent": "do it", "action": action })
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_folder_whose_name_is_no_text_is_not_looked_into() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let root = Path::new("/bundles");
+    assert_eq!(admit(&root.join(OsStr::from_bytes(b"ward\xff")), root), Err(LoadError::PathNotUnicode));
+    assert_eq!(admit(&root.join("ward"), root), Ok(()));
+}
