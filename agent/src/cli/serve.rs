@@ -49,7 +49,6 @@ pub fn run(flags: Flags) -> ExitCode {
     if std::io::stdin().is_terminal() {
         console::to_stderr(WAITING);
     }
-    tell_of_the_release(&options);
     let face = ServerFace { tool_list_changes: options.runs_enabled, ..ServerFace::default() };
     let ended = mcp::process::serve_stdio(face, || Arc::new(bridge));
     if let Some(sandbox) = service.sandbox() {
