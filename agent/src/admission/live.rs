@@ -48,9 +48,12 @@ impl Live {
         Self { fields: fields.into_iter().collect(), contains_phi: false }
     }
 
-    /// The bundle in a folder, sealed and checked; nothing for one that can't be loaded or has no seal.
+    /// The bundle in a folder, sealed and checked; nothing for one that can't be loaded or has no seal, and for an encrypted one.
     pub fn read(folder: &Path) -> Option<Self> {
         bundle::admit(folder, folder).ok()?;
+        if bundle::is_encrypted(folder) {
+            return None;
+        }
         let digest = bundle::load(folder).ok()?.seal.sealed()?.to_owned();
         let bytes = crate::workflows::files::read(&folder.join("workflow.json"), WORKFLOW_LIMIT).ok()?;
         let workflow = Tree::parse(&bytes, WORKFLOW_LIMIT).ok()?;
@@ -67,6 +70,12 @@ impl Live {
             }
         }
         Some(live)
+    }
+
+    /// An encrypted bundle, by the digest that Flow told of it. What it holds isn't known here, so it may be data of real people.
+    pub fn encrypted(content_digest: &str) -> Self {
+        let sealed = ("bundle_sha256".to_owned(), format!("sha256:{content_digest}"));
+        Self { contains_phi: true, ..Self::of([sealed]) }
     }
 
     pub fn bundle_sha256(&self) -> Option<&str> {

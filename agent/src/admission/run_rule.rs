@@ -1,7 +1,7 @@
 //! Whether a run may be started at all. This only narrows: what is let through here is judged again by Flow, and nothing that Flow
 //! refuses is ever let through here. Source: *Governed runs*.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -19,6 +19,7 @@ use crate::cli::{self, ServeOptions};
 use crate::contract::failed_check::FailedCheck;
 use crate::contract::reason::Reason;
 use crate::flow::command::FlowSettings;
+use crate::workflows::bundle;
 
 /// What a server was started with, as far as it decides which runs are started.
 #[derive(Debug, Clone)]
@@ -61,8 +62,9 @@ impl RunRule {
         Self { extra: settings.extra.clone(), config: settings.config.clone(), root, keeping, release }
     }
 
-    /// Why a run of this bundle isn't started; `None` where nothing here speaks against it. Blocks.
-    pub fn refuses(&self, bundle: &std::path::Path) -> Option<Unready> {
+    /// Why a run of this bundle isn't started; `None` where nothing here speaks against it. `listed` is the digest that the bundle was
+    /// listed with. Blocks.
+    pub fn refuses(&self, bundle: &Path, listed: Option<&str>) -> Option<Unready> {
         let profile = profile::of_run(&self.extra, self.config.as_deref());
         if profile != Profile::Demo && self.release.as_ref().is_some_and(|demand| demand.look().is_err()) {
             return Some(Unready { reason: Reason::PolicyRefused, failed_checks: Vec::new() });
@@ -70,11 +72,11 @@ impl RunRule {
         if profile != Profile::Governed {
             return None;
         }
-        let failed = self.failed_check(bundle)?;
+        let failed = self.failed_check(bundle, listed)?;
         Some(Unready { reason: Reason::NotReadyToRun, failed_checks: vec![failed] })
     }
 
-    fn failed_check(&self, bundle: &std::path::Path) -> Option<FailedCheck> {
+    fn failed_check(&self, folder: &Path, listed: Option<&str>) -> Option<FailedCheck> {
         let Some(path) = profile::authority_file(&self.extra) else { return Some(FailedCheck::NoReadinessTest) };
         if path.symlink_metadata().is_err_and(|fault| fault.kind() == std::io::ErrorKind::NotFound) {
             return Some(FailedCheck::NoReadinessTest);
@@ -82,7 +84,8 @@ impl RunRule {
         let active = || {
             let root = self.root.as_ref()?;
             let file = authority::read(&path)?;
-            let live = Live::read(bundle)?;
+            let encrypted = bundle::is_encrypted(folder);
+            let live = if encrypted { Live::encrypted(listed?) } else { Live::read(folder)? };
             let now = Timestamp::now();
             let mut memory = self.keeping.open();
             let revocation = authority::admits(&file, &live, root, now, &memory).ok()?;

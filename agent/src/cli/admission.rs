@@ -22,6 +22,10 @@ use crate::refusal::Refusal;
 const NAME: &str = "admission";
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  openadapt-agent admission status                                             looks at the public ledgers
+  openadapt-agent admission status --ledger ledger.json --evidence pack.json   needs no network
+  openadapt-agent admission status --target flow --check --json                for a script")]
 pub struct Arguments {
     #[command(subcommand)]
     command: Command,

@@ -47,6 +47,7 @@ const EXAMPLES: &str = "Examples:
   openadapt-agent serve --bundles workflows                      lists workflows to an MCP client
   openadapt-agent serve --mode production --bundles workflows    runs them, too
   openadapt-agent emit-skill workflows/triage --out skills       writes one as an Agent Skill
+  openadapt-agent admission status                               tells whether this release is admitted
   openadapt-agent completions bash > openadapt-agent.bash
 
 `openadapt-agent COMMAND --help` says more about one command.";

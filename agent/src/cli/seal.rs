@@ -22,6 +22,10 @@ const KEYS_URL: &str = "https://app.openadapt.ai/api/public/seal-keys";
 const LIST_LIMIT: usize = 256 << 10;
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  openadapt-agent seal verify report.json    checks the receipt in a run's report
+  openadapt-agent seal keys pin              offers the issuer's keys to a person
+  openadapt-agent seal keys show             lists the pinned keys")]
 pub struct Arguments {
     #[command(subcommand)]
     command: Command,

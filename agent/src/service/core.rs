@@ -195,7 +195,8 @@ impl Core {
 
     /// Why a run of this workflow isn't started at all. Nothing of a sandbox needs to be admitted.
     pub(super) fn unready(&self, workflow: &Workflow) -> Option<Unready> {
-        if self.mode == Mode::Sandbox { None } else { self.run_rule.refuses(&workflow.bundle_dir) }
+        let asked = || self.run_rule.refuses(&workflow.bundle_dir, workflow.content_digest.as_deref());
+        if self.mode == Mode::Sandbox { None } else { asked() }
     }
 
     /// Takes back a dispatch that no keeper has claimed.

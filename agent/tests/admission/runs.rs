@@ -25,6 +25,8 @@ const THEN: &str = "2020-01-01T00:00:00Z";
 struct Host {
     folder: tempfile::TempDir,
     forge: Forge,
+    /// The digest that Flow told of an encrypted bundle.
+    listed: Option<String>,
 }
 
 impl Host {
@@ -40,7 +42,7 @@ impl Host {
             document["observed_at"] = THEN.into();
             document["not_before"] = THEN.into();
         }
-        let host = Self { folder: tempfile::tempdir().unwrap(), forge: forge.linked() };
+        let host = Self { folder: tempfile::tempdir().unwrap(), forge: forge.linked(), listed: None };
         std::fs::create_dir_all(host.path("bundle/templates")).unwrap();
         std::fs::write(host.path("bundle/workflow.json"), SEALED).unwrap();
         std::fs::write(host.path("bundle/templates/step_000.png"), "not really a picture").unwrap();
@@ -61,7 +63,8 @@ impl Host {
         let extra = words.iter().map(|word| (*word).to_owned()).collect();
         let settings = FlowSettings { extra, ..FlowSettings::default() };
         let keeping = Keeping::beside(&self.path("runs"));
-        RunRule::new(&settings, Some(self.forge.root()), keeping, None).refuses(&self.path("bundle"))
+        RunRule::new(&settings, Some(self.forge.root()), keeping, None)
+            .refuses(&self.path("bundle"), self.listed.as_deref())
     }
 
     fn governed(&self) -> Option<FailedCheck> {
@@ -182,4 +185,21 @@ fn a_bundle_on_data_of_real_people_rests_on_no_synthetic_evidence() {
     let text = if text == SEALED { SEALED.replacen('{', "{\"contains_phi\": true,", 1) } else { text };
     std::fs::write(host.path("bundle/workflow.json"), text).unwrap();
     assert_eq!(host.governed(), INVALID);
+}
+
+#[test]
+fn an_encrypted_bundle_is_the_one_that_flow_told_of_and_may_hold_data_of_real_people() {
+    let mut host = Host::new();
+    std::fs::write(host.path("bundle/workflow.json.enc"), "{}").unwrap();
+    assert_eq!(host.governed(), INVALID, "the plain file beside it isn't what would run");
+    host.listed = Some(SEALED_DIGEST.trim_start_matches("sha256:").to_owned());
+    assert_eq!(host.governed(), INVALID, "synthetic evidence");
+    for document in [&mut host.forge.admission, &mut host.forge.receipt] {
+        document["evidence_class"] = json!("private-customer");
+    }
+    host.forge = host.forge.clone().linked();
+    host.write_authority(&host.forge.authority_file());
+    assert_eq!(host.governed(), None);
+    host.listed = Some("0".repeat(64));
+    assert_eq!(host.governed(), INVALID, "another bundle");
 }
