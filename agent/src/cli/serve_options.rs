@@ -123,7 +123,7 @@ pub struct Flags {
     #[arg(long, value_enum, help_heading = heading::PEOPLE)]
     approval_mode: Option<ApprovalModeFlag>,
     /// A local program that looks at each whole run before it may begin, and may refuse it (docs/lifecycle.md, "The reviewer").
-    #[arg(long, value_name = "WORDS")]
+    #[arg(long, value_name = "WORDS", help_heading = heading::PEOPLE)]
     auto_review: Option<String>,
     #[command(flatten)]
     older: OlderFlags,
