@@ -26,6 +26,15 @@ fn the_second_revision_hides_the_first_for_good() {
 }
 
 #[test]
+fn an_earlier_revision_is_a_rollback_though_nothing_was_revoked_since() {
+    let first = Forge::new();
+    let second = first.clone().revoking(&[]);
+    let world = World::of(first.root());
+    assert_eq!(verdict(&world, &second), Ok(()));
+    assert_eq!(verdict(&world, &first), Err(Reason::TrustStateRolledBack));
+}
+
+#[test]
 fn a_revocation_that_was_seen_stays_seen_though_nothing_was_admitted_with_it() {
     let first = Forge::new();
     let id = first.latest()["admission_id_sha256"].as_str().unwrap().to_owned();
