@@ -1,5 +1,6 @@
 //! openadapt-agent: what a calling agent may know about a save, and nothing else.
 
+pub mod admission;
 pub mod attended;
 pub mod bridge;
 pub mod cli;
@@ -12,6 +13,7 @@ pub mod mcp;
 pub mod refusal;
 pub mod runs;
 pub mod sandbox;
+pub mod seal;
 pub mod service;
 pub mod skill;
 pub mod variable;

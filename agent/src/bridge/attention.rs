@@ -176,7 +176,7 @@ fn called_for(
     })?;
     match core.decision_called(request).map_err(|fault| not_recorded(&fault))? {
         Called::Ask => Ok(Step::Ask(Box::new(resolved))),
-        Called::Approved(approved) => carry_out(desk, core, request, approved),
+        Called::Approved(approved) => carry_out(desk, core, request, *approved),
         Called::Suppressed => Err(Stopped(copy::SUPPRESSED)),
     }
 }

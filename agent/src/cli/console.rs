@@ -88,9 +88,10 @@ fn program_and(command: &str) -> String {
     if command == PROGRAM { PROGRAM.to_owned() } else { format!("{PROGRAM} {command}") }
 }
 
-/// What a command was asked for. A closed stdout has nobody to tell.
+/// What was asked for. A closed stdout has nobody to tell.
 pub fn to_stdout(text: &str) {
-    let _ = std::io::stdout().write_all(text.as_bytes());
+    let mut stdout = std::io::stdout();
+    let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
 }
 
 /// One line to the operator. stderr may be closed or full of nobody's reading: what can't be said is left unsaid.

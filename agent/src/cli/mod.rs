@@ -1,5 +1,6 @@
 //! The command line: one file for each command.
 
+mod admission;
 mod completions;
 mod console;
 mod control;
@@ -10,11 +11,13 @@ mod keeper;
 mod man;
 mod runs;
 mod runs_folder;
+mod seal;
 mod serve;
 mod serve_options;
 
+pub use admission::place;
 pub use console::to_stderr;
-pub use serve_options::{AttendedOptions, OlderOptions, ServeOptions, WorkflowSource};
+pub use serve_options::{AdmissionOptions, AttendedOptions, OlderOptions, ServeOptions, WorkflowSource};
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -44,6 +47,7 @@ const EXAMPLES: &str = "Examples:
   openadapt-agent serve --bundles workflows                      lists workflows to an MCP client
   openadapt-agent serve --mode production --bundles workflows    runs them, too
   openadapt-agent emit-skill workflows/triage --out skills       writes one as an Agent Skill
+  openadapt-agent admission status                               tells whether this release is admitted
   openadapt-agent completions bash > openadapt-agent.bash
 
 `openadapt-agent COMMAND --help` says more about one command.";
@@ -52,6 +56,10 @@ const EXAMPLES: &str = "Examples:
 enum Command {
     /// Serves workflows to one MCP client over stdin and stdout.
     Serve(Box<serve_options::Flags>),
+    /// Tells whether this release and the listed workflows are actively admitted.
+    Admission(admission::Arguments),
+    /// Checks Seals, and pins the keys that they are checked with.
+    Seal(seal::Arguments),
     /// Switches runs off and on, for every server on a runs folder.
     Control(control::Arguments),
     /// Shows what happened to runs.
@@ -75,6 +83,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
     match Cli::try_parse_from(&arguments) {
         Ok(Cli { command: Command::Serve(flags) }) => serve::run(*flags),
+        Ok(Cli { command: Command::Admission(arguments) }) => admission::run(arguments),
+        Ok(Cli { command: Command::Seal(arguments) }) => seal::run(arguments),
         Ok(Cli { command: Command::Control(arguments) }) => control::run(&arguments),
         Ok(Cli { command: Command::Runs(arguments) }) => runs::run(&arguments),
         Ok(Cli { command: Command::Doctor(flags) }) => doctor::run(flags),

@@ -126,7 +126,7 @@ fn list(list: &List) -> Result<(), Refusal> {
         None => Vec::new(),
     };
     if list.how.json {
-        rows.iter().for_each(|row| print_json(row));
+        rows.iter().for_each(print_json);
     } else {
         console::to_stdout(&text::list(&rows));
     }
@@ -167,7 +167,7 @@ fn counters(counters: &Counters) -> Result<(), Refusal> {
         None => Vec::new(),
     };
     if counters.how.json {
-        rows.iter().for_each(|row| print_json(row));
+        rows.iter().for_each(print_json);
     } else {
         console::to_stdout(&text::counters(&rows));
     }

@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use super::console;
 use super::serve_options::{Flags, ServeOptions, Surroundings};
+use crate::admission::reason;
+use crate::admission::run_rule::ReleaseDemand;
 use crate::bridge::Bridge;
 use crate::flow::command::FlowCommand;
 use crate::mcp::{self, ServerFace};
@@ -37,6 +39,7 @@ pub fn run(flags: Flags) -> ExitCode {
         Err(refusal) => return console::refused(NAME, &refusal),
     };
     console::to_stderr(&banner(&options, &service));
+    tell_of_the_release(&options);
     if options.older.protected_export {
         console::to_stderr(PROTECTED_EXPORT);
     }
@@ -84,6 +87,21 @@ Name it to your client instead, with the flags that you gave just now:
 
 hint: Ctrl-D ends it; `openadapt-agent serve --help` has examples.
 "#;
+/// Advice to the operator, who asked for it: nothing waits for it, and nothing rests on it.
+fn tell_of_the_release(options: &ServeOptions) {
+    if options.admission.ledger.is_none() {
+        return;
+    }
+    let demand = ReleaseDemand::of(options);
+    std::thread::spawn(move || {
+        let verdict = demand.look();
+        let (state, word) = (reason::state(verdict).as_str(), reason::word(verdict));
+        console::to_stderr(&format!(
+            "openadapt-agent {}: this release is {state} ({word}).\n",
+            env!("CARGO_PKG_VERSION")
+        ));
+    });
+}
 
 /// Counts only: no name, label or path.
 fn banner(options: &ServeOptions, service: &Service) -> String {

@@ -9,6 +9,7 @@ use std::time::Duration;
 use clap::ValueEnum;
 
 use super::environment::Environment;
+use crate::admission::source::Source;
 use crate::bridge::host::FORM_LIMIT;
 use crate::contract::outcome::Mode;
 use crate::flow::bridge::command::{BridgeCommand, Deployment};
@@ -122,13 +123,22 @@ pub struct Flags {
     #[arg(long, value_enum, help_heading = heading::PEOPLE)]
     approval_mode: Option<ApprovalModeFlag>,
     /// A local program that looks at each whole run before it may begin, and may refuse it (docs/lifecycle.md, "The reviewer").
-    #[arg(long, value_name = "WORDS")]
+    #[arg(long, value_name = "WORDS", help_heading = heading::PEOPLE)]
     auto_review: Option<String>,
     #[command(flatten)]
     older: OlderFlags,
     /// One more word for Flow's command line; may be repeated.
     #[arg(long, value_name = "WORD", allow_hyphen_values = true, help_heading = heading::FLOW)]
     extra_run_arg: Vec<String>,
+    /// Starts no run but a demo one while this release isn't actively admitted.
+    #[arg(long, help_heading = heading::RUNS)]
+    require_release_admission: bool,
+    /// The release ledger, a file or an https address. Looked at once when the server starts, and told on stderr.
+    #[arg(long, value_name = "FILE|URL", help_heading = heading::RUNS)]
+    admission_ledger: Option<String>,
+    /// The evidence pack that the release is verified with.
+    #[arg(long, value_name = "FILE|DIR", help_heading = heading::RUNS)]
+    admission_evidence: Option<PathBuf>,
 }
 
 /// What a server is started with.
@@ -145,6 +155,16 @@ pub struct ServeOptions {
     pub auto_review: Option<ReviewCommand>,
     /// What stands apart from ordinary operation.
     pub older: OlderOptions,
+    pub admission: AdmissionOptions,
+}
+
+/// How this program's own release is looked at.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct AdmissionOptions {
+    pub ledger: Option<Source>,
+    pub evidence: Option<PathBuf>,
+    /// A release that isn't actively admitted runs nothing but demos.
+    pub required: bool,
 }
 
 /// What is served.
@@ -237,6 +257,23 @@ impl Flags {
                 format!("add --mode attended or --allow-attended-actions, or leave {flag} out"),
             ));
         }
+        if self.require_release_admission && !runs_enabled {
+            return Err(Refusal::new(
+                "--require-release-admission goes with runs, and this server would only list workflows",
+                "add --mode production or attended, or leave --require-release-admission out",
+            ));
+        }
+        if self.admission_evidence.is_some() && !self.require_release_admission && self.admission_ledger.is_none() {
+            return Err(Refusal::new(
+                "--admission-evidence was given, but no release would be looked at",
+                "add --admission-ledger or --require-release-admission, or leave --admission-evidence out",
+            ));
+        }
+        let admission = AdmissionOptions {
+            ledger: self.admission_ledger.as_deref().map(Source::parse),
+            evidence: self.admission_evidence,
+            required: self.require_release_admission,
+        };
         let timeout = seconds(self.timeout, "--timeout", "for ten minutes, write --timeout 600")?;
         let decision_within =
             seconds(self.flow_bridge_timeout, "--flow-bridge-timeout", "for a minute, write --flow-bridge-timeout 60")?;
@@ -268,6 +305,7 @@ impl Flags {
             flow,
             timeout,
             attended: attended.then_some(AttendedOptions { bridge, wants_live: deployment.file.is_some(), form_limit }),
+            admission,
             older,
         })
     }
@@ -283,6 +321,7 @@ impl Flags {
             flow: FlowCommand::new(FLOW, FlowSettings::default())?,
             timeout: seconds(self.timeout, "--timeout", "for ten minutes, write --timeout 600")?,
             attended: None,
+            admission: AdmissionOptions::default(),
             older: OlderOptions::default(),
         })
     }

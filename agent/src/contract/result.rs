@@ -30,6 +30,8 @@ pub struct ResultFacts {
     pub lifecycle: Option<LifecycleFacts>,
     /// In sandbox mode, as far as it is known.
     pub sandbox: Option<SandboxFacts>,
+    /// A receipt of exactly this run was signed with a key that is pinned here.
+    pub sealed: bool,
 }
 
 /// Flow's own words about the run.
@@ -57,6 +59,7 @@ impl RunResult {
     pub fn proof(&self) -> Proof {
         match self.reason.outcome() {
             Outcome::Done if self.sandbox().is_some_and(SandboxFacts::is_simulated) => Proof::Simulated,
+            Outcome::Done if self.facts.sealed => Proof::Sealed,
             Outcome::Done => Proof::Local,
             _ => Proof::None,
         }

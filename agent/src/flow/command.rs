@@ -87,6 +87,10 @@ impl FlowCommand {
         self.settings.config.as_deref()
     }
 
+    pub fn settings(&self) -> &FlowSettings {
+        &self.settings
+    }
+
     pub fn approval_mode(&self) -> Option<&str> {
         self.settings.approval_mode.as_deref()
     }

@@ -20,7 +20,7 @@ pub struct World {
 }
 
 impl World {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let temp = tempfile::tempdir().unwrap();
         let store = RunStore::open(&temp.path().join("runs")).unwrap();
         Self { temp, store }

@@ -10,6 +10,7 @@ use super::play::Part;
 use super::settle::Ending;
 use crate::bridge::arguments::RunWorkflowArguments;
 use crate::bridge::host::{Form, FormAnswer};
+use crate::contract::failed_check::FailedCheck;
 use crate::contract::ids::RunId;
 use crate::contract::invalid_input::InvalidInput;
 use crate::contract::reason::Reason;
@@ -71,6 +72,7 @@ struct Refused {
     /// The catalogue's name; a name that isn't in it is never repeated.
     workflow: Option<String>,
     invalid_inputs: Vec<InvalidInput>,
+    failed_checks: Vec<FailedCheck>,
 }
 
 impl Core {
@@ -105,6 +107,9 @@ impl Core {
             .inputs
             .check(&given, self.omitted())
             .map_err(|problems| Refused { invalid_inputs: problems, ..refused(Reason::InvalidInput) })?;
+        if let Some(unready) = self.unready(workflow) {
+            return Err(Refused { failed_checks: unready.failed_checks, ..refused(unready.reason) });
+        }
         let operation = run_operation(
             Tool::RunWorkflow,
             &workflow.public_id,
@@ -134,7 +139,11 @@ impl Core {
                 }
             }
         }
-        let facts = ResultFacts { invalid_inputs: refused.invalid_inputs, ..self.facts_before_a_run(None) };
+        let facts = ResultFacts {
+            invalid_inputs: refused.invalid_inputs,
+            failed_checks: refused.failed_checks,
+            ..self.facts_before_a_run(None)
+        };
         let ending = Ending { facts, code: refused.code, ..Ending::not_started(refused.reason) };
         self.refuse(arguments, refused.workflow, ending, policy)
     }
@@ -255,6 +264,6 @@ pub(super) const fn permission_of_refusal(reason: Reason) -> Option<Permission> 
 
 impl Refused {
     fn of(reason: Reason) -> Self {
-        Self { reason, code: None, workflow: None, invalid_inputs: Vec::new() }
+        Self { reason, code: None, workflow: None, invalid_inputs: Vec::new(), failed_checks: Vec::new() }
     }
 }

@@ -16,6 +16,7 @@ use crate::flow::report::{self, Binding};
 use crate::flow::run_dir::RunDir;
 use crate::lifecycle::executor::ExecutorStatus;
 use crate::runs::dispatch::{ExitFacts, FlowEnd};
+use crate::seal;
 
 /// What a run came to.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,7 +53,9 @@ pub fn first(run_id: &RunId, run_dir: &Path, exit: &ExitFacts, printed: impl FnO
         reason => reason,
     };
     let status = status_of(&evidence);
-    Classified { facts: facts_of(run_id, reason, &evidence, exit), reason, binding: found.binding, status }
+    let sealed = is_sealed(reason, &folder, &found.binding, run_id);
+    let facts = ResultFacts { sealed, ..facts_of(run_id, reason, &evidence, exit) };
+    Classified { facts, reason, binding: found.binding, status }
 }
 
 /// Source: lifecycle, H02.
@@ -91,6 +94,7 @@ pub fn again(run_id: &RunId, run_dir: &Path, known: &Classified) -> Option<Class
         return None;
     }
     let mut facts = known.facts.clone();
+    facts.sealed = is_sealed(reason, &folder, &found.binding, run_id);
     if let ReportEvidence::Consistent(report) = &found.evidence {
         facts.technical = technical(report);
         facts.model_calls = report.model_calls;
@@ -103,6 +107,10 @@ pub fn again(run_id: &RunId, run_dir: &Path, known: &Classified) -> Option<Class
         binding: Binding { file_sha256: found.binding.file_sha256, ..known.binding.clone() },
         status: known.status,
     })
+}
+
+fn is_sealed(reason: Reason, folder: &RunDir, binding: &Binding, run_id: &RunId) -> bool {
+    reason.outcome() == Outcome::Done && seal::run::is_sealed(folder, binding.file_sha256.as_deref(), run_id)
 }
 
 fn process_end(exit: &ExitFacts) -> ProcessEnd {

@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use crate::admission::RunRule;
+use crate::admission::run_rule::Unready;
 use crate::attended::operator::Operator;
 use crate::cli::{OlderOptions, ServeOptions, WorkflowSource, to_stderr};
 use crate::contract::ids::RunId;
@@ -41,6 +43,7 @@ pub struct Core {
     mode: Mode,
     /// In sandbox mode.
     sandbox: Option<Arc<Sandbox>>,
+    run_rule: RunRule,
     /// Opened when first needed: a server that only reads may never need it.
     ledger: Mutex<Option<Arc<Ledger>>>,
 }
@@ -82,6 +85,7 @@ impl Core {
             runs_enabled: options.runs_enabled,
             mode: options.mode(),
             sandbox,
+            run_rule: RunRule::of(options),
             ledger: Mutex::default(),
         };
         if core.runs_enabled {
@@ -187,6 +191,12 @@ impl Core {
             replayed: false,
             facts: ResultFacts::default(),
         }
+    }
+
+    /// Why a run of this workflow isn't started at all. Nothing of a sandbox needs to be admitted.
+    pub(super) fn unready(&self, workflow: &Workflow) -> Option<Unready> {
+        let asked = || self.run_rule.refuses(&workflow.bundle_dir, workflow.content_digest.as_deref());
+        if self.mode == Mode::Sandbox { None } else { asked() }
     }
 
     /// Takes back a dispatch that no keeper has claimed.

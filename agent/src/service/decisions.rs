@@ -26,7 +26,7 @@ pub enum Called {
     /// A person is asked.
     Ask,
     /// A person has said yes to exactly this before, and it was never handed over.
-    Approved(Approved),
+    Approved(Box<Approved>),
     /// It isn't asked again: the same was refused before, and nothing has changed.
     Suppressed,
 }
@@ -51,7 +51,7 @@ impl Core {
             && !self.is_elsewhere(&action)?
         {
             let authorized = self.actions().resumed(&action)?;
-            return Ok(Called::Approved(Approved { authorized, policy }));
+            return Ok(Called::Approved(Box::new(Approved { authorized, policy })));
         }
         let prepared = self.actions().prepare(&self.new_decision(request, &policy))?;
         if self.is_suppressed(request, &policy)? {

@@ -135,6 +135,13 @@ impl Core {
         };
         let run_id = run_id.cloned().unwrap_or_else(RunId::random);
         self.know(held, ask, attempt, &run_id)?;
+        // Its key counts, whether its server got as far as counting it or not.
+        if let Some(known) = self.actions().find(&run_id)?
+            && known.action.attempt.is_some()
+            && !known.action.reserved
+        {
+            self.actions().count_attempt(&known.action)?;
+        }
         history.add(run_id, fingerprint.unwrap_or_else(|| ask.fingerprint.clone()));
         Ok(())
     }

@@ -189,10 +189,12 @@ impl Core {
             Ok(inputs) => inputs,
             Err(invalid_inputs) => return for_reason(Reason::InvalidInput, ResultFacts { invalid_inputs, ..none() }),
         };
+        if let Some(unready) = self.unready(workflow) {
+            return for_reason(unready.reason, ResultFacts { failed_checks: unready.failed_checks, ..none() });
+        }
         let url = call.url.as_deref();
         let (bundle, fixed) = (workflow.digest(), self.flow.url());
-        let operation =
-            run_operation(Tool::RunOlder, &workflow.public_id, bundle, inputs.rendered(), url.or(fixed));
+        let operation = run_operation(Tool::RunOlder, &workflow.public_id, bundle, inputs.rendered(), url.or(fixed));
         let args_digest = canonical::digest_of_any_size(self.store.key(), &operation);
         let admitted = Admitted { workflow, inputs, operation, args_digest };
         self.dispatch_older(&admitted, url, &policy, caller).map(Some)

@@ -155,7 +155,7 @@ impl Core {
         let conditions = self.conditions(scene.workflow, &*self.in_force()?);
         let still = Revalidation { control_seq: scene.control_seq, conditions_digest: &conditions };
         match self.actions().commit_dispatch(ready, still) {
-            Ok(Dispatch::Started(started)) => self.hand_over(held, started, scene),
+            Ok(Dispatch::Started(started)) => self.hand_over(held, *started, scene),
             Ok(Dispatch::Stale(code)) => sealed(&action, stale(code)),
             Err(fault) => {
                 tracing::warn!("a run couldn't be dispatched, so nothing was started: {fault}");

@@ -1,12 +1,12 @@
 //! What can be run here: the bundles in a folder, the cards that describe them and the inputs they take.
 
 mod anatomy;
-mod bundle;
+pub(crate) mod bundle;
 mod card;
 mod catalog;
 mod defaults;
 mod encrypted;
-mod files;
+pub(crate) mod files;
 mod identity;
 mod inputs;
 mod integrity;

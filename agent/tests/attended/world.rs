@@ -9,7 +9,7 @@ use std::time::Duration;
 use hmac::{Hmac, Mac};
 use openadapt_agent::bridge::Bridge;
 use openadapt_agent::bridge::host::{CallContext, ClientTraits, FormAnswer, FormOutcome, ToolAnswer, ToolHost};
-use openadapt_agent::cli::{AttendedOptions, OlderOptions, ServeOptions, WorkflowSource};
+use openadapt_agent::cli::{AdmissionOptions, AttendedOptions, OlderOptions, ServeOptions, WorkflowSource};
 use openadapt_agent::flow::bridge::command::{BridgeCommand, Deployment};
 use openadapt_agent::flow::canonical::{Tree, hex};
 use openadapt_agent::flow::command::{FlowCommand, FlowSettings};
@@ -121,6 +121,7 @@ impl World {
             flow: FlowCommand::new("no-such-flow", FlowSettings::default()).unwrap(),
             timeout: Duration::from_secs(5),
             attended,
+            admission: AdmissionOptions::default(),
             auto_review: None,
             older,
         };

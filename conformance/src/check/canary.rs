@@ -183,8 +183,10 @@ mod tests {
         Evidence { canaries: marks.handed_out().clone(), ..saved() }
     }
 
-    /// Every place that is searched, with a text put there.
-    fn places() -> Vec<(&'static str, fn(&mut Evidence, &str))> {
+    /// A place that is searched, and how a text gets there.
+    type Place = (&'static str, fn(&mut Evidence, &str));
+
+    fn places() -> Vec<Place> {
         fn keep(evidence: &mut Evidence, name: &str, text: &str) {
             evidence.files.push(file(&format!("{STORE}/{name}"), text));
         }

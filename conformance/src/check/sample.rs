@@ -22,6 +22,12 @@ pub fn holds(check: &Check, evidence: &Evidence) {
     assert!(seen > 0, "{} looked at nothing", check.id);
 }
 
+/// The check has nothing to say of this evidence.
+pub fn is_silent(check: &Check, evidence: &Evidence) {
+    let (failures, seen) = (check.judge)(evidence, Verdict::of(check.id)).finish();
+    assert_eq!((failures.as_slice(), seen), ([].as_slice(), 0), "{}", check.id);
+}
+
 /// The check finds something wrong: what.
 pub fn fails(check: &Check, evidence: &Evidence) -> Vec<Failure> {
     let (failures, _) = (check.judge)(evidence, Verdict::of(check.id)).finish();

@@ -48,8 +48,11 @@ impl Docs {
     }
 }
 
+/// A start line by its place, or why there is none.
+type NamedStartLine = (String, Result<StartLine, String>);
+
 /// What a host would start: the MCP bundle, with the choices that a user has to make and without, and the registry's entry.
-fn start_lines(place: &Place) -> Result<Vec<(String, Result<StartLine, String>)>, String> {
+fn start_lines(place: &Place) -> Result<Vec<NamedStartLine>, String> {
     let json = |name: &str| -> Result<Value, String> {
         let text = std::fs::read_to_string(place.root.join(name)).map_err(|error| format!("{name}: {error}"))?;
         serde_json::from_str(&text).map_err(|error| format!("{name}: {error}"))

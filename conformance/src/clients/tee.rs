@@ -1,7 +1,7 @@
 //! Stands between a client and the server that it starts, and writes down every line both ways.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, Write};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -49,11 +49,7 @@ impl Tee {
 const PROGRESS: &[u8] = b"notifications/progress";
 
 /// Line by line, each written down before it is passed on.
-fn pass(
-    from: impl Read + BufRead,
-    mut to: impl Write,
-    mut noted: impl FnMut(&[u8]) -> io::Result<()>,
-) -> io::Result<()> {
+fn pass(from: impl BufRead, mut to: impl Write, mut noted: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
     let mut from = from;
     let mut line = Vec::new();
     while from.read_until(b'\n', &mut line)? > 0 {

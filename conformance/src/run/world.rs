@@ -247,6 +247,8 @@ impl<'a> World<'a> {
             let script = variables.resolve(&self.scenario.flow)?;
             let script = serde_json::to_string(&script).map_err(io::Error::other)?;
             self.printed.borrow_mut().extend(variables.marks.named_in(&script));
+            // The real Flow says on its own output what it found in the app's record.
+            self.printed.borrow_mut().extend(self.real_flow().map(|_| "note".to_owned()));
             fs::write(&self.folders.script, script)?;
             for written in &world.older {
                 let wanted = variables.resolve(written)?;

@@ -23,6 +23,18 @@ pub use tutorial::{PARAMETER, STEPS, WORKFLOW, after, identity_steps};
 #[cfg(feature = "drive")]
 pub use chromium::Chromium;
 
+/// A report made of what was seen must be one that the real program could have written.
+#[cfg(feature = "drive")]
+pub fn held_against_the_schema(report: &serde_json::Value) -> Result<(), String> {
+    schemas::Schema::FlowReport.check(report).map_err(|problem| format!("the report is none: {problem}"))
+}
+
+/// Nothing is driven without the feature.
+#[cfg(not(feature = "drive"))]
+pub fn held_against_the_schema(_: &serde_json::Value) -> Result<(), String> {
+    Ok(())
+}
+
 /// A page of its own in a new browser.
 #[cfg(feature = "drive")]
 pub fn open(found: &Found, headed: bool) -> Answer<Box<dyn Screen>> {

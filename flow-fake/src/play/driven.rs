@@ -55,6 +55,7 @@ fn on_the_page(player: &mut Player<'_>, spec: &Drive, screen: &mut dyn Screen, s
         return Err(fault);
     }
     let (shape, report) = drive::report(&told, &subject);
+    drive::held_against_the_schema(&report).map_err(|problem| ScriptError::Play { name: "drive", problem })?;
     let prepared = Prepared { bytes: files::pretty(&report), kind: Kind::File, value: Some(report) };
     player.put_report(prepared, Some(shape), "report", &subject)?;
     match category(told.end) {

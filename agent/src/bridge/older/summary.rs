@@ -23,7 +23,7 @@ struct StepCounted {
 
 /// Empty where there is no report that agrees with itself.
 pub fn summary(report: Option<&[u8]>) -> Map<String, Value> {
-    report.and_then(counted).map(Counted::to_object).unwrap_or_default()
+    report.and_then(counted).map(Counted::into_object).unwrap_or_default()
 }
 
 fn counted(report: &[u8]) -> Option<Counted> {
@@ -32,7 +32,7 @@ fn counted(report: &[u8]) -> Option<Counted> {
 }
 
 impl Counted {
-    fn to_object(self) -> Map<String, Value> {
+    fn into_object(self) -> Map<String, Value> {
         let of = |is: fn(&StepCounted) -> bool| self.results.iter().filter(|step| is(step)).count();
         let object = [
             ("steps_total", self.results.len().into()),

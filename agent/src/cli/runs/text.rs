@@ -89,7 +89,13 @@ impl Told {
         let run_id = self.action.run_id();
         let mut text = match reason.map(|reason| (reason, copy_for(reason))) {
             Some((reason, copy)) => {
-                format!("{run_id}: {} ({})\n\n{}\n{}\n\n", copy.label, reason.as_str(), copy.what_happened, copy.next_action)
+                format!(
+                    "{run_id}: {} ({})\n\n{}\n{}\n\n",
+                    copy.label,
+                    reason.as_str(),
+                    copy.what_happened,
+                    copy.next_action
+                )
             }
             None => format!("{run_id}: {}, {}\n\n", self.action.tool.as_str(), self.decision()),
         };

@@ -100,6 +100,9 @@ impl Flags {
             ("--allow-protected-export", self.older.allow_protected_export),
             ("--extra-run-arg", !self.extra_run_arg.is_empty()),
             ("--form-timeout", self.form_timeout.is_some()),
+            ("--require-release-admission", self.require_release_admission),
+            ("--admission-ledger", self.admission_ledger.is_some()),
+            ("--admission-evidence", self.admission_evidence.is_some()),
         ];
         match others.into_iter().find(|(_, given)| *given) {
             None => Ok(()),

@@ -31,7 +31,7 @@ fn of_script(text: &str) -> Option<Vec<String>> {
         }
         _ => named.split_whitespace().filter(|word| *word != "-S").map(str::to_owned).collect(),
     };
-    let is_python = |word: &String| Path::new(word).file_name().is_some_and(|name| begins_python(name));
+    let is_python = |word: &String| Path::new(word).file_name().is_some_and(begins_python);
     (words.iter().take(2).any(is_python) && text.contains(MODULE)).then_some(words)
 }
 

@@ -45,7 +45,7 @@ pub struct Revalidation<'a> {
 /// What became of a dispatch.
 #[derive(Debug)]
 pub enum Dispatch {
-    Started(Started),
+    Started(Box<Started>),
     /// Something had changed since it was decided; nothing was committed.
     Stale(Code),
 }
@@ -175,7 +175,7 @@ impl Store {
         action.version += 1;
         (action.phase, action.dispatched) = (Phase::Dispatched, true);
         pass(Point::DispatchAfterIntent)?;
-        Ok(Dispatch::Started(Started::committed(action, StartToken::committed(token))))
+        Ok(Dispatch::Started(Box::new(Started::committed(action, StartToken::committed(token)))))
     }
 
     /// The key of an attempt that died before it was counted is found to be its own after all.

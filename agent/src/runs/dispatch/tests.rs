@@ -22,6 +22,11 @@ impl World {
 
     /// A committed intent and its order.
     fn commit(&self) -> Intent {
+        self.commit_with(|_| None)
+    }
+
+    /// The same with one more word in the command line.
+    fn commit_with(&self, word: impl FnOnce(&RunId) -> Option<String>) -> Intent {
         let (action, token) = self.0.dispatched(&self.0.new_action("abcd", 1));
         let run_id = action.run_id().clone();
         let of = Origin {
@@ -32,7 +37,7 @@ impl World {
             attempt: None,
             sandbox: None,
         };
-        let argv = vec!["flow".to_owned(), "run".to_owned()];
+        let argv = ["flow", "run"].map(str::to_owned).into_iter().chain(word(&run_id)).collect();
         let run_dir = self.0.store.root().run_dir(&run_id);
         let order = Order { run_id, argv, run_dir, time_limit_ms: 600_000, of };
         self.dispatch().order(order, self.0.store.server_id(), &token, Some(b"{\"note\": \"secret\"}")).unwrap()
@@ -245,16 +250,13 @@ mod older {
 #[test]
 fn a_private_word_is_in_no_intent_and_takes_its_place_in_the_command_line_that_is_started() {
     let world = World::new();
-    let run_id = RunId::random();
     let dispatch = world.dispatch();
-    let mut order = world.order(&run_id);
-    order.argv.push(dispatch.placeholder(&run_id));
-    dispatch.commit(order.clone(), world.server.id(), Some(b"{}")).unwrap();
-    dispatch.put_private_word(&run_id, "--url=http://secret/").unwrap();
+    let order = world.commit_with(|run_id| Some(dispatch.placeholder(run_id))).order;
+    dispatch.put_private_word(&order.run_id, "--url=http://secret/").unwrap();
     assert_eq!(dispatch.spelled_out(&order).unwrap(), ["flow", "run", "--url=http://secret/"]);
-    let intent = fs::read_to_string(dispatch.folder(&run_id).join(INTENT)).unwrap();
+    let intent = fs::read_to_string(dispatch.folder(&order.run_id).join(INTENT)).unwrap();
     assert!(!intent.contains("secret"));
-    let params = world.root.params();
+    let params = world.0.store.root().params();
     let modes = params.names().unwrap().into_iter().map(|name| params.path().join(name).metadata().unwrap());
     assert!(modes.into_iter().all(|facts| facts.permissions().mode() & 0o777 == 0o600));
 }
@@ -262,24 +264,26 @@ fn a_private_word_is_in_no_intent_and_takes_its_place_in_the_command_line_that_i
 #[test]
 fn without_its_private_word_a_command_line_is_not_started() {
     let world = World::new();
-    let run_id = RunId::random();
     let dispatch = world.dispatch();
-    let mut order = world.order(&run_id);
-    order.argv.push(dispatch.placeholder(&run_id));
+    let order = world.commit_with(|run_id| Some(dispatch.placeholder(run_id))).order;
     assert_eq!(dispatch.spelled_out(&order), None);
-    dispatch.put_private_word(&run_id, "--url=http://secret/").unwrap();
-    dispatch.discard_params(&run_id).unwrap();
+    dispatch.put_private_word(&order.run_id, "--url=http://secret/").unwrap();
+    assert!(dispatch.spelled_out(&order).is_some());
+    dispatch.discard_params(&order.run_id).unwrap();
     assert_eq!(dispatch.spelled_out(&order), None);
-    assert!(world.root.params().is_empty().unwrap());
+    assert!(world.0.store.root().params().is_empty().unwrap());
 }
 
 #[test]
-fn a_private_word_that_was_left_behind_is_swept_with_the_inputs() {
+fn a_private_word_that_was_left_behind_is_found_with_the_inputs() {
     let world = World::new();
-    let run_id = RunId::random();
-    world.commit(&run_id);
+    let run_id = world.ended().order.run_id;
     world.dispatch().put_private_word(&run_id, "--url=http://secret/").unwrap();
-    world.claimed(&run_id).finish(&facts_at_noon()).unwrap();
-    world.dispatch().sweep_params(world.server.id()).unwrap();
-    assert!(world.root.params().is_empty().unwrap());
+    let left = world.dispatch().with_params().unwrap();
+    assert_eq!(left.len(), 2);
+    for (of, name) in left {
+        assert_eq!(of, run_id);
+        world.dispatch().discard_file(&name).unwrap();
+    }
+    assert!(world.0.store.root().params().is_empty().unwrap());
 }

@@ -7,6 +7,7 @@ use crate::contract::evidence::{ApprovalMode, ExecutionOutcome, TransactionOutco
 use crate::contract::failed_check::FailedCheck;
 use crate::contract::ids::RunId;
 use crate::contract::invalid_input::{InputProblem, InvalidInput};
+use crate::contract::outcome::Proof;
 use crate::contract::reason::Reason;
 use crate::contract::result::{ResultFacts, RunResult, Technical};
 use crate::contract::sandbox::SandboxFacts;
@@ -58,6 +59,7 @@ impl StoredResult {
             technical: optional(&document, "technical", |value| technical(value.as_object()?))?.unwrap_or_default(),
             lifecycle: None,
             sandbox: optional(&document, "sandbox", |value| SandboxFacts::read(value.as_object()?))?,
+            sealed: document.get("proof").and_then(Value::as_str) == Some(Proof::Sealed.as_str()),
         };
         Some(Self { reason, facts, document })
     }

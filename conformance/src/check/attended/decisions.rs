@@ -16,8 +16,9 @@ pub const DECISIONS: Check = Check {
 };
 
 fn judge(evidence: &Evidence, mut verdict: Verdict) -> Verdict {
-    let lines: Vec<(usize, &JournalLine)> =
-        evidence.journal.iter().enumerate().filter(|(_, line)| line.event() == "decision").collect();
+    let flows_own = flows_own(evidence);
+    let journal = evidence.journal.iter().enumerate().filter(|(_, line)| line.event() == "decision");
+    let lines: Vec<(usize, &JournalLine)> = journal.chain(flows_own.iter().map(|line| (UNTIMED, line))).collect();
     let mut first: BTreeMap<&str, (usize, &JournalLine)> = BTreeMap::new();
     for (at, line) in &lines {
         verdict.saw();
@@ -32,7 +33,8 @@ fn judge(evidence: &Evidence, mut verdict: Verdict) -> Verdict {
         match yeses.iter().filter(before).find(|yes| !used.contains(&yes.form) && is_for(yes, line)) {
             Some(yes) => drop(used.insert(yes.form)),
             None => {
-                let cites = attended_calls(evidence).map(|call| Cite::Frame(call.request)).chain([Cite::Journal(at)]);
+                let in_journal = (at != UNTIMED).then_some(Cite::Journal(at));
+                let cites = attended_calls(evidence).map(|call| Cite::Frame(call.request)).chain(in_journal);
                 let actual = format!("{} without a yes of its own", line.text("action").unwrap_or("a decision"));
                 verdict.fails("a confirmed form of that call before a decision", actual, cites);
             }
@@ -41,6 +43,27 @@ fn judge(evidence: &Evidence, mut verdict: Verdict) -> Verdict {
     results(evidence, &mut verdict, &lines);
     verdict
 }
+
+/// The real Flow writes no journal of ours, but its own record of decisions; when each was made isn't seen then.
+fn flows_own(evidence: &Evidence) -> Vec<JournalLine> {
+    if !evidence.journal.is_empty() {
+        return Vec::new();
+    }
+    let records = evidence.files.iter().filter(|file| file.path.ends_with("attended_decisions.json"));
+    let decided = records.flat_map(|file| {
+        let whole: Value = serde_json::from_str(&file.text).unwrap_or_default();
+        let run_dir = file.path.parent().map(|folder| folder.display().to_string()).unwrap_or_default();
+        let list = whole.as_array().or_else(|| whole["decisions"].as_array()).cloned().unwrap_or_default();
+        list.into_iter().map(move |mut decision| {
+            decision["run_dir"] = run_dir.clone().into();
+            JournalLine(decision)
+        })
+    });
+    decided.collect()
+}
+
+/// Of a decision that is in no journal.
+const UNTIMED: usize = usize::MAX;
 
 fn is_for(yes: &Yes<'_>, line: &JournalLine) -> bool {
     let call = yes.call;
@@ -72,9 +95,9 @@ fn results(evidence: &Evidence, verdict: &mut Verdict, lines: &[(usize, &Journal
         let Some(status) = object.get("status").and_then(Value::as_str) else { continue };
         verdict.saw();
         let stood = evidence.frames[frame].journal;
-        let own = lines
-            .iter()
-            .filter(|(at, line)| *at < stood && line.text("idempotency_key") == text(call, "idempotency_key"));
+        let own = lines.iter().filter(|(at, line)| {
+            (*at < stood || *at == UNTIMED) && line.text("idempotency_key") == text(call, "idempotency_key")
+        });
         let decided: Vec<&str> = own.filter_map(|(_, line)| line.text("status")).collect();
         let refused = status == "refused" && object.get("decision_id").is_none_or(Value::is_null);
         if !refused && decided.last() != Some(&status) {
@@ -102,6 +125,27 @@ mod tests {
     fn a_decision_after_a_yes_of_its_call_holds_in_both_eras() {
         holds(&DECISIONS, &decided());
         holds(&DECISIONS, &modern());
+    }
+
+    #[test]
+    fn what_the_real_flow_wrote_down_stands_in_for_a_journal() {
+        let mut evidence = decided();
+        let line = evidence.journal.iter().rfind(|line| line.event() == "decision").cloned().unwrap();
+        evidence.journal.clear();
+        assert!(!fails(&DECISIONS, &evidence).is_empty(), "a result was believed without any record");
+        let record = |decision: &serde_json::Value| {
+            let folder = line.text("run_dir").unwrap_or_default().to_owned();
+            super::super::super::sample::file(
+                &format!("{folder}/attended_decisions.json"),
+                &json!([decision]).to_string(),
+            )
+        };
+        evidence.files.push(record(&line.0));
+        holds(&DECISIONS, &evidence);
+        let mut other = line.0.clone();
+        other["idempotency_key"] = json!("a-key-that-nobody-confirmed");
+        evidence.files.push(record(&other));
+        assert!(!fails(&DECISIONS, &evidence).is_empty(), "a decision without a form went unseen");
     }
 
     #[test]
