@@ -11,7 +11,14 @@ use crate::lifecycle::store::Control;
 use crate::refusal::Refusal;
 use crate::runs::RunStore;
 
+const EXAMPLES: &str = "Examples:
+  openadapt-agent control disable-runs                        nothing new is started, on any server of the runs folder
+  openadapt-agent control disable-runs --workflow add_note    the same for one workflow
+  openadapt-agent control enable-runs                         runs are allowed again
+  openadapt-agent control status                              what is switched off";
+
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Arguments {
     #[command(subcommand)]
     what: What,

@@ -15,7 +15,14 @@ use crate::lifecycle::store::Listing;
 use crate::lifecycle::types::{Execution, Phase};
 use crate::refusal::Refusal;
 
+const EXAMPLES: &str = "Examples:
+  openadapt-agent runs list --open              runs that are under way or wait for somebody
+  openadapt-agent runs show RUN_ID              what happened, and what a person can do now
+  openadapt-agent runs events RUN_ID            every step, one JSON object a line
+  openadapt-agent runs counters --json          what a reviewer refused";
+
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Arguments {
     #[command(subcommand)]
     what: What,

@@ -181,8 +181,15 @@ fn uri(path: &Path) -> Result<PathBuf, StoreFault> {
     Ok(format!("file:{escaped}?immutable=1").into())
 }
 
+/// Every SQLite file begins with as many.
+const HEADER_BYTES: u64 = 100;
+
 fn is_made(path: &Path) -> Result<bool, StoreFault> {
     if !path.symlink_metadata()?.is_file() {
+        return Err(StoreFault::NotOurs);
+    }
+    // SQLite takes a file that is shorter than its header for an empty one, and would write over it.
+    if (1..HEADER_BYTES).contains(&path.metadata()?.len()) {
         return Err(StoreFault::NotOurs);
     }
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;

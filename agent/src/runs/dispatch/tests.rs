@@ -27,7 +27,7 @@ impl World {
 
     /// The same with one more word in the command line.
     fn commit_with(&self, word: impl FnOnce(&RunId) -> Option<String>) -> Intent {
-        let (action, token) = self.0.dispatched(&self.0.new_action("abcd", 1));
+        let (action, token) = self.0.dispatched(&self.0.new_action(RunId::random().as_str(), 1));
         let run_id = action.run_id().clone();
         let of = Origin {
             request_id: None,
