@@ -10,7 +10,7 @@ const FROM: &str = "<!-- files -->";
 const RENEW: &str = "RENEW_MAP";
 
 /// Files that can't say in a first line what they are for.
-const NAMED: [(&str, &str); 29] = [
+const NAMED: [(&str, &str); 35] = [
     (".ci/pack", "packs the programs of one target, each archive with its sum"),
     (".ci/bundle", "makes the MCP bundles of a release, and the registry's entry with their sums"),
     (".github/workflows/release.yml", "builds, sums and attests a release"),
