@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::super::verdict::{Check, Cite, Verdict};
 use super::{Seen, action_of, attended_calls, calls_of, forms, text};
 use crate::evidence::form::Shown;
-use crate::evidence::{Evidence, Way};
+use crate::evidence::{Evidence, Exchange, Way};
 use crate::scenario::form::Asked;
 
 pub const FORMS: Check = Check {
@@ -40,7 +40,8 @@ fn judge(evidence: &Evidence, mut verdict: Verdict) -> Verdict {
 
 fn faults(evidence: &Evidence, form: &Seen) -> Vec<(&'static str, String)> {
     let mut faults = Vec::new();
-    let calls = calls_of(evidence, form);
+    let decisions = calls_of(evidence, form);
+    let calls = if decisions.is_empty() { runs_of(evidence, form) } else { decisions.clone() };
     if calls.is_empty() {
         faults.push(("a form while a decision waits for it", "no such call is open".into()));
     }
@@ -53,12 +54,12 @@ fn faults(evidence: &Evidence, form: &Seen) -> Vec<(&'static str, String)> {
         faults.push(("a form taken back when its call is cancelled", "no notifications/cancelled for it".into()));
     }
     let message = form.shown.message();
-    let named = |call: &&&crate::evidence::Exchange| {
+    let named = |call: &&&Exchange| {
         let words = words_of(call.tool.as_deref().and_then(action_of).unwrap_or_default());
         let action = words.iter().any(|word| message.to_lowercase().contains(word));
         text(call, "attention_id").is_some_and(|item| message.contains(item)) && action
     };
-    if !calls.is_empty() && !calls.iter().any(|call| named(&call)) {
+    if !decisions.is_empty() && !decisions.iter().any(|call| named(&call)) {
         faults.push(("a message that names the action and the item", message.into()));
     }
     let schema = form.shown.form.get("requestedSchema").cloned().unwrap_or_default();
@@ -70,6 +71,17 @@ fn faults(evidence: &Evidence, form: &Seen) -> Vec<(&'static str, String)> {
         faults.push(("one required boolean, confirmed", schema.to_string()));
     }
     faults
+}
+
+/// A run that a reviewer refused may be put to a person as well: it stands open, and the form names its workflow.
+fn runs_of<'e>(evidence: &'e Evidence, form: &Seen) -> Vec<&'e Exchange> {
+    let server = &evidence.frames[form.frame].server;
+    let open = |call: &&Exchange| {
+        let unanswered = call.answer.is_none_or(|answer| answer >= form.frame);
+        call.request < form.frame && call.server == *server && unanswered
+    };
+    let runs = evidence.exchanges.iter().filter(|call| call.tool.as_deref() == Some("run_workflow")).filter(open);
+    runs.filter(|call| text(call, "workflow").is_some_and(|workflow| form.shown.message().contains(workflow))).collect()
 }
 
 fn taken_back(evidence: &Evidence, id: &Value, since: usize) -> bool {
@@ -134,6 +146,17 @@ mod tests {
             set_form(&mut evidence, pointer, value);
             assert_eq!(fails(&FORMS, &evidence).len(), 1, "{pointer}");
         }
+    }
+
+    #[test]
+    fn a_form_about_a_refused_run_names_the_workflow_of_an_open_call() {
+        let mut evidence = decided();
+        evidence.exchanges[2].tool = Some("run_workflow".to_owned());
+        evidence.exchanges[2].arguments = json!({"workflow": "triage"});
+        set_form(&mut evidence, "/message", json!("The reviewer refused this run of triage. Run it all the same?"));
+        holds(&FORMS, &evidence);
+        set_form(&mut evidence, "/message", json!("Run it all the same?"));
+        assert!(fails(&FORMS, &evidence)[0].actual.contains("no such call"));
     }
 
     #[test]
