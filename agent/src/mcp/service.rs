@@ -46,7 +46,13 @@ impl<H: ToolHost> HostService<H> {
         if tells {
             self.handler.tell_of_changed_tools();
         }
-        let result = self.handler.handle_request(request, context).await?;
+        let mut result = self.handler.handle_request(request, context).await?;
+        if let ServerResult::DiscoverResult(discovered) = &mut result
+            && let Some(tools) = &mut discovered.capabilities.tools
+        {
+            // There are no subscriptions to tell of a change by.
+            tools.list_changed = Some(false);
+        }
         if !lists_tools {
             return Ok(result);
         }
