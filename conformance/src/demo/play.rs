@@ -135,6 +135,10 @@ fn scenario(plan: Plan) -> Result<Scenario, BadScenario> {
         serve.push("--headed");
     }
     let slow = if plan.slow { "env = { FLOW_FAKE_SLOW_MS = \"350\" }" } else { "" };
+    let app = match plan.real {
+        true => format!("[[world.files]]\npath = \"$world/app.sh\"\ntext = '''{APP}'''"),
+        false => String::new(),
+    };
     let mut written = format!(
         r#"
 id = "demo"
@@ -148,9 +152,7 @@ clinic = {real}
 real_flow = {flow}
 serve = {serve}
 {slow}
-[[world.files]]
-path = "$world/app.sh"
-text = '''{APP}'''
+{app}
 [flow]
 steps = [{{ gate = "admit" }}, "drive"]
 "#,
