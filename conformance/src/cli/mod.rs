@@ -2,6 +2,7 @@
 
 mod bench;
 mod clients;
+mod demo;
 mod docs;
 mod explain;
 mod judge;
@@ -57,6 +58,8 @@ enum Verb {
     Report(report::Report),
     /// What scenarios with a browser need: gets the driver, and says how to get the rest.
     SetupBrowser(setup_browser::SetupBrowser),
+    /// The sandbox's five cases, played for a person: what the app shows, what its store holds, what the agent says.
+    Demo(demo::Play),
     /// How long things take, beside what the machine itself takes.
     Bench(bench::Bench),
     /// Installs the real Flow here, for the scenarios that need it.
@@ -98,6 +101,7 @@ pub fn main() -> Exit {
         Verb::Tee(tee) => tee.run(),
         Verb::Report(report) => report.run(printer),
         Verb::SetupBrowser(setup) => setup.run(printer),
+        Verb::Demo(demo) => demo.run(printer),
         Verb::Bench(bench) => bench.run(printer),
         Verb::SetupFlow(setup) => setup.run(printer),
         Verb::Docs(docs) => docs.run(printer),

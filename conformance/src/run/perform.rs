@@ -21,6 +21,15 @@ const CLOSING: Duration = Duration::from_secs(5);
 
 /// Runs a scenario and gives back everything that was seen. A fault of any kind is part of the record.
 pub async fn perform(scenario: &Scenario, subject: &Subject) -> Evidence {
+    perform_by(scenario, subject, play).await
+}
+
+/// The same, where somebody else goes through the actions.
+pub async fn perform_by(
+    scenario: &Scenario,
+    subject: &Subject,
+    play: impl AsyncFnOnce(&World<'_>) -> Result<(), Stopped>,
+) -> Evidence {
     let began = Instant::now();
     let mut evidence = blank(scenario);
     match World::create(scenario, subject) {

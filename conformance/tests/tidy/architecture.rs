@@ -10,7 +10,7 @@ const FROM: &str = "<!-- files -->";
 const RENEW: &str = "RENEW_MAP";
 
 /// Files that can't say in a first line what they are for.
-const NAMED: [(&str, &str); 35] = [
+const NAMED: [(&str, &str); 36] = [
     (".ci/pack", "packs the programs of one target, each archive with its sum"),
     (".ci/bundle", "makes the MCP bundles of a release, and the registry's entry with their sums"),
     (".github/workflows/release.yml", "builds, sums and attests a release"),
@@ -23,6 +23,7 @@ const NAMED: [(&str, &str); 35] = [
     (".ci/run", "what a change has to pass"),
     (".cargo/config.toml", "where the browser's driver is, for cargo"),
     ("agent/src/flow/bridge/flow_bridge.py", "the bridge that Flow's own interpreter runs"),
+    ("conformance/src/demo/page.css", "how the demo's page looks"),
     ("conformance/real-flow/prepare.py", "has the real Flow record the bundle that its scenarios run"),
     ("conformance/real-flow/requirements.txt", "the real Flow and everything it needs, pinned"),
     ("conformance/src/browser/package.json", "the browser's driver, pinned"),

@@ -6,6 +6,7 @@ mod bridge;
 mod certify;
 mod flags;
 mod help;
+mod look;
 mod own;
 mod run;
 mod shapes;
@@ -43,6 +44,7 @@ fn dispatch(args: &[String]) -> u8 {
         "report" => after::report(&settings, tail),
         "bridge" => bridge::serve(&settings, tail),
         "shapes" => shapes::print(tail),
+        "look" => look::take(tail),
         "__grandchild" => crate::play::grandchild_main(tail),
         version if is_version(version) => {
             output::line(Pipe::Stdout, crate::FLOW_VERSION);

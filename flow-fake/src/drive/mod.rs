@@ -6,6 +6,7 @@ mod chromium;
 mod contracts;
 mod course;
 mod found;
+mod look;
 mod prepare;
 mod records;
 mod screen;
@@ -14,6 +15,7 @@ mod tutorial;
 
 pub use course::{Course, End, Moment, Told, Witness};
 pub use found::{Found, Missing, find, with_driver_named};
+pub use look::{Look, take};
 pub use prepare::{NotPrepared, Prepared, prepare};
 pub use records::{Records, Site};
 pub use screen::{Answer, Area, Screen, Trouble};

@@ -21,6 +21,8 @@ pub struct BridgeSpec {
     pub crash_at: Option<Crash>,
     pub hang: Option<Fault>,
     pub garbage: Option<Garbage>,
+    /// The script has runs driven in a real browser: nobody but that run knows how the rest of it would be done.
+    pub drives: bool,
 }
 
 /// One step of a decision.
@@ -97,6 +99,7 @@ impl BridgeSpec {
                     other => Some(short_or_long(other, "kind")),
                 })
                 .transpose()?,
+            drives: false,
         })
     }
 }
@@ -111,6 +114,7 @@ impl Default for BridgeSpec {
             crash_at: None,
             hang: None,
             garbage: None,
+            drives: false,
         }
     }
 }
