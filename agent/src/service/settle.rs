@@ -402,7 +402,11 @@ impl Core {
         let (action, receipt) = again().map_err(checkpoint)?;
         if action.phase == Phase::Checkpointed {
             project_ended(&self.store, || self.ledger(), &action, &receipt).map_err(projection)?;
-            self.store.dispatch().discard_params(action.run_id()).map_err(|fault| projection(fault.into()))?;
+            let dispatch = self.store.dispatch();
+            let discarded = dispatch.discard_params(action.run_id());
+            discarded
+                .and_then(|()| dispatch.discard_fragments(action.run_id()))
+                .map_err(|fault| projection(fault.into()))?;
             self.actions().mark_projected(&action).map_err(|fault| projection(fault.into()))?;
         }
         again().map(|(action, _)| action).map_err(projection)

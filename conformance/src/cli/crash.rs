@@ -11,8 +11,8 @@ use serde_json::json;
 use super::subject::SubjectArguments;
 use super::{Problem, Source, runtime};
 use crate::check::verdict::Blame;
-use crate::console::campaign::Campaign;
 use crate::console::Printer;
+use crate::console::campaign::Campaign;
 use crate::crash::matrix::{Matrix, of_kills};
 use crate::crash::tally::Row;
 use crate::crash::{Kill, LedgerKind, plan};
@@ -97,7 +97,11 @@ impl Crash {
         printer.data(&format!("{held} of {} cases held, in {took:.1} s", rows.rows.len()));
         if let Some(folder) = &self.out {
             report(folder, &page, &rows.rows, took).map_err(|error| {
-                Problem::new(Exit::Harness, format!("{}: {error}", folder.display()), "--out is a folder that can be written")
+                Problem::new(
+                    Exit::Harness,
+                    format!("{}: {error}", folder.display()),
+                    "--out is a folder that can be written",
+                )
             })?;
         }
         Ok(match (rows.interrupted, failed, rows.harness) {
@@ -120,7 +124,11 @@ impl Crash {
         };
         let scenarios: Vec<Scenario> = scenarios.into_iter().filter(wanted).collect();
         if scenarios.is_empty() {
-            return Err(Problem::new(Exit::NothingSelected, "there is no such case", "docs/crash.md names the moments"));
+            return Err(Problem::new(
+                Exit::NothingSelected,
+                "there is no such case",
+                "docs/crash.md names the moments",
+            ));
         }
         self.judge(scenarios, subject, printer)
     }

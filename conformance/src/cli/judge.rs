@@ -213,8 +213,7 @@ impl Unable {
         if required {
             return Err(Problem::new(Exit::SetUp, format!("{what} is required, and {why}"), hint));
         }
-        let (apart, selected): (Vec<Scenario>, Vec<Scenario>) =
-            selected.into_iter().partition(needs);
+        let (apart, selected): (Vec<Scenario>, Vec<Scenario>) = selected.into_iter().partition(needs);
         if apart.is_empty() {
             return Ok(selected);
         }

@@ -36,7 +36,11 @@ impl Campaign {
             self.failed += 1;
             if self.failed <= TOLD {
                 self.clear();
-                self.printer.data(&text::failure(&judged(evidence, judgement), &Catalogue::default(), self.printer.style));
+                self.printer.data(&text::failure(
+                    &judged(evidence, judgement),
+                    &Catalogue::default(),
+                    self.printer.style,
+                ));
             }
         }
         if self.live {

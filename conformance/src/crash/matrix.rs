@@ -47,7 +47,9 @@ impl Matrix {
             let [server, keeper, both] = Victim::ALL.map(cell);
             let _infallible = writeln!(text, "{:<22} {server:>15} {keeper:>15} {both:>15}", point.name());
         }
-        text.push_str("held of all cases, + those with a second death in recovery; - nobody of that kind lives at that moment\n");
+        text.push_str(
+            "held of all cases, + those with a second death in recovery; - nobody of that kind lives at that moment\n",
+        );
         text
     }
 
@@ -71,7 +73,8 @@ impl Matrix {
 impl Cell {
     fn short(&self) -> String {
         let Count { held, all } = self.first;
-        let again = if self.again.all > 0 { format!(" +{}/{}", self.again.held, self.again.all) } else { String::new() };
+        let again =
+            if self.again.all > 0 { format!(" +{}/{}", self.again.held, self.again.all) } else { String::new() };
         let mark = if self.holds() { "" } else { "RED " };
         format!("{mark}{held}/{all}{again}")
     }
@@ -98,9 +101,21 @@ pub fn of_kills(rows: &[Row]) -> String {
     }
     let columns = ["server", "keeper", "both", "nobody (too late)"];
     let mut page = format!("| left | {} |\n|---|---|---|---|---|\n", columns.join(" | "));
-    let order = ["none", "prepared", "authorized", "reserved", "dispatched", "claimed", "recorded", "checkpointed", "projected"];
+    let order = [
+        "none",
+        "prepared",
+        "authorized",
+        "reserved",
+        "dispatched",
+        "claimed",
+        "recorded",
+        "checkpointed",
+        "projected",
+    ];
     for phase in order.iter().filter(|phase| counts.keys().any(|(left, _)| left == *phase)) {
-        let of = |hit: &str| counts.iter().find(|((left, by), _)| left == phase && *by == hit).map_or(0, |(_, count)| *count);
+        let of = |hit: &str| {
+            counts.iter().find(|((left, by), _)| left == phase && *by == hit).map_or(0, |(_, count)| *count)
+        };
         let _infallible = writeln!(page, "| {phase} | {} |", columns.map(|hit| of(hit).to_string()).join(" | "));
     }
     page

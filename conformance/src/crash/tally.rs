@@ -68,7 +68,9 @@ impl Row {
             saves: count("effect"),
             killed: seen.killed.clone(),
             passed: judgement.passed(),
-            failures: failures.map(|failure| format!("{}: expected {}; actual {}", failure.check, failure.expected, failure.actual)).collect(),
+            failures: failures
+                .map(|failure| format!("{}: expected {}; actual {}", failure.check, failure.expected, failure.actual))
+                .collect(),
             seconds: evidence.seconds,
         })
     }

@@ -83,7 +83,14 @@ const TABLE: &[Row] = &[
     // 2.11: prepare.after .. reserve.after_cursor | did_not_run/platform_error | done | 1 | 1; F04; the intent isn't committed before its end
     row(SERVER, ("prepare.after", "dispatch.in_tx"), Found::NotStarted, Stage::Open, 0..=0, Saves::None),
     // 2.12: intent, no claim | revoked in one transaction | did_not_run / platform_error | new attempt
-    row(SERVER, ("dispatch.after_intent", "dispatch.after_intent"), Found::NotStarted, Stage::Intent, 0..=0, Saves::None),
+    row(
+        SERVER,
+        ("dispatch.after_intent", "dispatch.after_intent"),
+        Found::NotStarted,
+        Stage::Intent,
+        0..=0,
+        Saves::None,
+    ),
     row(ANY, ("keeper.before_claim", "keeper.before_claim"), Found::NotStarted, Stage::Intent, 0..=0, Saves::None),
     // 2.12: crashes of the server at after_spawn, execute.after_exit, record.* never cost a result; 2.11: the table's end
     row(SERVER, ("dispatch.after_spawn", "record.in_tx"), Found::Result, Stage::Claimed, 1..=1, Saves::All),
@@ -93,8 +100,22 @@ const TABLE: &[Row] = &[
     // 2.11: dispatch.after_spawn | not_sure/interrupted | same | 1 | 0 or 1, for server and keeper together
     row(BOTH, ("dispatch.after_spawn", "dispatch.after_spawn"), Found::Unknown, Stage::Claimed, 1..=1, Saves::Open),
     // 2.12: claimed, keeper gone, no facts | unknown | not_sure / interrupted | replayed
-    row(ALONE_OR_BOTH, ("keeper.after_claim", "keeper.after_claim"), Found::Unknown, Stage::Claimed, 0..=0, Saves::None),
-    row(ALONE_OR_BOTH, ("keeper.after_spawn", "keeper.after_spawn"), Found::Unknown, Stage::Claimed, 1..=1, Saves::Open),
+    row(
+        ALONE_OR_BOTH,
+        ("keeper.after_claim", "keeper.after_claim"),
+        Found::Unknown,
+        Stage::Claimed,
+        0..=0,
+        Saves::None,
+    ),
+    row(
+        ALONE_OR_BOTH,
+        ("keeper.after_spawn", "keeper.after_spawn"),
+        Found::Unknown,
+        Stage::Claimed,
+        1..=1,
+        Saves::Open,
+    ),
     row(ALONE_OR_BOTH, ("keeper.after_exit", "keeper.after_exit"), Found::Unknown, Stage::Claimed, 1..=1, Saves::All),
     // 2.12: claimed, exit facts there | as classified | the true result | replayed
     row(KEEPER, ("keeper.after_facts", "keeper.after_facts"), Found::Result, Stage::Claimed, 1..=1, Saves::All),
@@ -172,7 +193,9 @@ pub fn recovers_through(case: &Case) -> Vec<Point> {
         "execute.after_exit" | "record.before" | "record.in_tx" | "record.after" => {
             matches!(stage, Stage::Open | Stage::Claimed)
         }
-        "checkpoint.before" | "checkpoint.in_tx" | "checkpoint.after" => (Stage::Open..=Stage::Recorded).contains(&stage),
+        "checkpoint.before" | "checkpoint.in_tx" | "checkpoint.after" => {
+            (Stage::Open..=Stage::Recorded).contains(&stage)
+        }
         name if name.starts_with("project.") => (Stage::Open..=Stage::Checkpointed).contains(&stage),
         _ => false,
     };

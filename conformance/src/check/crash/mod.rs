@@ -1,8 +1,8 @@
 //! What is told after a crash, held against the tables of lifecycle 2.11 and 2.12 and against what the dead left in the store.
 
 mod moments;
-mod story;
 mod store;
+mod story;
 
 use super::verdict::{Check, Verdict};
 use crate::crash::ending::{Ending, INTERRUPTED, NOT_STARTED, Told};
@@ -30,7 +30,10 @@ fn crash(evidence: &Evidence, verdict: Verdict) -> Verdict {
     if let Some(window) = seen.case.as_ref().and_then(Window::of) {
         table(&story, &window, &mut verdict);
     }
-    by_state(&story, &mut verdict);
+    let waits = seen.case.as_ref().and_then(Window::of).is_some_and(|window| window.found == Found::Waiting);
+    if !waits {
+        by_state(&story, &mut verdict);
+    }
     moments::same_as_before(&story, &mut verdict);
     moments::again(&story, &mut verdict);
     moments::stays(&story, &mut verdict);
@@ -52,7 +55,11 @@ fn table(story: &Story<'_>, window: &Window, verdict: &mut Verdict) {
     }
     let (launches, saves) = (story.launches_before_resend(), story.saves_before_resend());
     if !window.launches.contains(&launches) {
-        verdict.fails(format!("{:?} starts of Flow before it is sent again", window.launches), launches.to_string(), []);
+        verdict.fails(
+            format!("{:?} starts of Flow before it is sent again", window.launches),
+            launches.to_string(),
+            [],
+        );
     }
     if !window.saves.contains(&saves) {
         verdict.fails(format!("{:?} saves before it is sent again", window.saves), saves.to_string(), []);
@@ -71,9 +78,8 @@ fn by_state(story: &Story<'_>, verdict: &mut Verdict) {
     for look in story.looks() {
         let Some(left) = story.left_behind(look.run()) else { continue };
         match expected(left, story.ending) {
-            Some(Expected::Told(told)) => story.must_tell(verdict, &format!("found {}", left.phase), look, told),
-            Some(Expected::Reason(reason)) => story.must_keep(verdict, look, reason),
-            None => {}
+            Expected::Told(told) => story.must_tell(verdict, &format!("found {}", left.phase), look, told),
+            Expected::Reason(reason) => story.must_keep(verdict, look, reason),
         }
     }
 }
@@ -84,15 +90,13 @@ enum Expected<'s> {
     Reason(&'s str),
 }
 
-fn expected(left: &SeenAction, ending: Ending) -> Option<Expected<'_>> {
-    Some(match (&left.reason, left.facts, left.claimed) {
+fn expected(left: &SeenAction, ending: Ending) -> Expected<'_> {
+    match (&left.reason, left.facts, left.claimed) {
         (Some(reason), _, _) => Expected::Reason(reason),
         (None, true, true) => Expected::Told(ending.told()),
         (None, false, true) => Expected::Told(INTERRUPTED),
-        (None, _, false) if left.phase == "waiting" => return None,
-        // An intent whose keeper stood still just before its claim is judged by its table row alone.
         (None, _, false) => Expected::Told(NOT_STARTED),
-    })
+    }
 }
 
 impl CrashSeen {

@@ -55,7 +55,11 @@ pub fn again(story: &Story<'_>, verdict: &mut Verdict) {
     let anew = last.is_none_or(|look| look.word("outcome") == "running" || look.object["safe_to_retry"] == true);
     let started = story.launches() - story.launches_before_resend();
     if started != usize::from(anew) {
-        verdict.fails(format!("{} starts for the request sent again", usize::from(anew)), started.to_string(), story.cites());
+        verdict.fails(
+            format!("{} starts for the request sent again", usize::from(anew)),
+            started.to_string(),
+            story.cites(),
+        );
     }
     match last {
         Some(look) if !anew => {

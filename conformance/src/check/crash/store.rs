@@ -1,10 +1,12 @@
 //! The store and its copies, when all is over.
 
+use std::path::Path;
+
 use super::story::Story;
 use crate::check::verdict::{Cite, Verdict};
 use crate::crash::LedgerKind;
-use crate::evidence::lifecycle::{Actions, SeenAction, SeenStore};
 use crate::evidence::ledger::{LedgerRow, SeenLedger};
+use crate::evidence::lifecycle::{Actions, SeenAction, SeenStore};
 
 /// Every run has one receipt and its copies; every request to an executor has an end; Flow wasn't started without one.
 pub fn settled(story: &Story<'_>, verdict: &mut Verdict) {
@@ -17,6 +19,14 @@ pub fn settled(story: &Story<'_>, verdict: &mut Verdict) {
         copied(story, run, verdict);
     }
     counted(story, actions, verdict);
+    for file in story.evidence.files.iter().filter(|file| is_fragment(&file.path)) {
+        let cites = [Cite::File(file.path.clone())];
+        verdict.fails("nothing half-written in a dispatch folder", file.path.display().to_string(), cites);
+    }
+}
+
+fn is_fragment(path: &Path) -> bool {
+    path.extension().is_some_and(|end| end == "tmp") && path.components().any(|part| part.as_os_str() == "dispatch")
 }
 
 fn ended(run: &SeenAction, verdict: &mut Verdict) {
@@ -36,7 +46,8 @@ fn copied(story: &Story<'_>, run: &SeenAction, verdict: &mut Verdict) {
         verdict.fails(format!("a record that says {:?}", run.reason), format!("{reason:?}"), cites);
     }
     let ledger = story.seen.case.as_ref().map(|case| case.ledger).or(story.seen.kill.map(|kill| kill.drawn().ledger));
-    if let (Some(attempt), Some(LedgerKind::Sqlite), SeenLedger::Rows(rows)) = (run.attempt, ledger, &story.evidence.ledger)
+    if let (Some(attempt), Some(LedgerKind::Sqlite), SeenLedger::Rows(rows)) =
+        (run.attempt, ledger, &story.evidence.ledger)
         && !(attempt == 1 && has_only_its_claim(story, rows))
         && !rows.iter().any(|row| row.run_id == run.run_id && row.outcome.is_some())
     {
@@ -57,7 +68,11 @@ fn counted(story: &Story<'_>, actions: &Actions, verdict: &mut Verdict) {
     }
     if story.launches() > actions.starts {
         let actual = format!("{} starts of Flow", story.launches());
-        verdict.fails(format!("no more starts than the {} that the store tells of", actions.starts), actual, story.cites());
+        verdict.fails(
+            format!("no more starts than the {} that the store tells of", actions.starts),
+            actual,
+            story.cites(),
+        );
     }
     let attempts = actions.runs.iter().filter(|run| run.request_id.as_deref() == Some(&story.request_id));
     let highest = attempts.clone().filter_map(|run| run.attempt).max().unwrap_or_default();

@@ -105,7 +105,8 @@ impl<'e> Story<'e> {
 
     fn count_before_resend(&self, is: impl Fn(&JournalLine) -> bool) -> usize {
         let sent = self.seen.resent.and_then(|exchange| self.evidence.exchanges.get(exchange));
-        let stood = sent.and_then(|exchange| self.evidence.frames.get(exchange.request)).map_or(0, |frame| frame.journal);
+        let stood =
+            sent.and_then(|exchange| self.evidence.frames.get(exchange.request)).map_or(0, |frame| frame.journal);
         self.evidence.journal.iter().take(stood).filter(|line| is(line)).count()
     }
 }

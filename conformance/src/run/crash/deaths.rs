@@ -124,12 +124,7 @@ async fn refused_before(drive: &Drive<'_, '_>, server: &Server) -> Result<(), St
 }
 
 /// Waits until a process stands still. An answer instead means that nobody passed the moment.
-async fn stands_still(
-    drive: &Drive<'_, '_>,
-    server: &Server,
-    call: usize,
-    hold: &Path,
-) -> Result<(), Stopped> {
+async fn stands_still(drive: &Drive<'_, '_>, server: &Server, call: usize, hold: &Path) -> Result<(), Stopped> {
     let mut reached = hold.as_os_str().to_owned();
     reached.push(".reached");
     let passed_by = async {

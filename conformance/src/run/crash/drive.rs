@@ -35,8 +35,7 @@ pub enum Came {
 
 impl<'w, 'a> Drive<'w, 'a> {
     pub fn new(world: &'w World<'a>) -> Self {
-        let seen =
-            CrashSeen { case: world.scenario.crash.clone(), kill: world.scenario.kill, ..CrashSeen::default() };
+        let seen = CrashSeen { case: world.scenario.crash.clone(), kill: world.scenario.kill, ..CrashSeen::default() };
         Self { world, seen: RefCell::new(seen), servers: Cell::default() }
     }
 
