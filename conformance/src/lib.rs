@@ -7,6 +7,7 @@ pub mod cli;
 pub mod clients;
 pub mod console;
 pub mod demo;
+pub mod crash;
 pub mod docs;
 pub mod evidence;
 pub mod exit;

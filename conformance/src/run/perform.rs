@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::act::act;
 use super::clinic::Clinic;
+use super::crash;
 use super::process;
 use super::subject::Subject;
 use super::world::{World, WorldError};
@@ -31,10 +32,17 @@ pub async fn perform_by(
     play: impl AsyncFnOnce(&World<'_>) -> Result<(), Stopped>,
 ) -> Evidence {
     let began = Instant::now();
+    let furnished = scenario.furnished();
+    let scenario = furnished.as_ref().unwrap_or(scenario);
     let mut evidence = blank(scenario);
     match World::create(scenario, subject) {
         Ok(world) => {
-            evidence.stopped = play(&world).await.err();
+            if scenario.has_crash_points() {
+                let (seen, stopped) = crash::play(&world).await;
+                (evidence.crash, evidence.stopped) = (Some(seen), stopped);
+            } else {
+                evidence.stopped = play(&world).await.err();
+            }
             collect(&world, &mut evidence).await;
         }
         Err(error) => evidence.stopped = Some(stop_of(&error, None, "a world")),
@@ -211,6 +219,7 @@ fn blank(scenario: &Scenario) -> Evidence {
         leftovers: Vec::new(),
         canaries: Default::default(),
         printed: Default::default(),
+        crash: None,
         stopped: None,
         seconds: 0.0,
     }
