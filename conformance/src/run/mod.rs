@@ -9,6 +9,7 @@ pub mod events;
 pub mod forms;
 pub mod fuzz;
 pub mod older;
+pub mod operator;
 pub mod perform;
 pub mod process;
 pub mod processes;
