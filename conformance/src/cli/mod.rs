@@ -4,6 +4,7 @@ mod bench;
 mod clients;
 mod docs;
 mod explain;
+mod explore;
 mod judge;
 mod list;
 mod report;
@@ -12,6 +13,7 @@ mod setup_flow;
 mod smoke;
 mod storm;
 mod subject;
+mod unprivileged;
 
 use std::path::PathBuf;
 
@@ -49,6 +51,10 @@ enum Verb {
     Smoke(smoke::Smoke),
     /// Broken frames in great number, from a seed: each must get its due, and none may start anything.
     Storm(storm::Storm),
+    /// Worlds drawn at random, two servers and three requests, against a reference model; a failure is made small.
+    Explore(explore::Explore),
+    #[command(hide = true)]
+    Unprivileged(unprivileged::Unprivileged),
     /// Clients and checkers of other people against the agent.
     Clients(clients::Clients),
     #[command(hide = true)]
@@ -94,6 +100,8 @@ pub fn main() -> Exit {
         Verb::Explain(explain) => explain.run(printer),
         Verb::Smoke(smoke) => smoke.run(printer),
         Verb::Storm(storm) => storm.run(printer),
+        Verb::Explore(explore) => explore.run(printer),
+        Verb::Unprivileged(unprivileged) => unprivileged.run(),
         Verb::Clients(clients) => clients.run(printer),
         Verb::Tee(tee) => tee.run(),
         Verb::Report(report) => report.run(printer),

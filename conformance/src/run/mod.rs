@@ -8,6 +8,7 @@ pub mod edit;
 pub mod events;
 pub mod forms;
 pub mod fuzz;
+pub mod limits;
 pub mod older;
 pub mod operator;
 pub mod perform;

@@ -46,7 +46,8 @@ const LETTERS: &[(&str, char)] = &[
 ];
 
 /// Before its receipt an action may stop anywhere; each receipt is followed by its own checkpoint and copies.
-const ORDER: &str = r"^(?:I|P(?:r(?:R[VU])?)?D?(?:OeG?(?:E[WNX])?)?G?S?(?:T(?:Cf|K)?)?D?[REF]?)(?:G?Lh*(?:Hj*J?)?)*$";
+const ORDER: &str =
+    r"^(?:ILj*J?|P(?:r(?:R[VU])?)?D?(?:OeG?(?:E[WNX])?)?G?S?(?:T(?:Cf|K)?)?D?[REF]?)(?:G?Lh*(?:Hj*J?)?)*$";
 
 static GRAMMAR_OF_EVENTS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(ORDER).ok());
 
@@ -167,8 +168,8 @@ mod tests {
     fn what_recovery_adds_is_part_of_the_grammar() {
         let order = Regex::new(ORDER).unwrap();
         for word in [
-            "I",
             "IL",
+            "ILJ",
             "PDSTCfFLHJ",
             "PDSTCfFGLhHjJ",
             "PDSTKGLHJ",
@@ -182,7 +183,7 @@ mod tests {
         ] {
             assert!(order.is_match(word), "{word}");
         }
-        for word in ["", "DP", "PDSCTfFL", "PDSTfFLHJ", "PDSTCFfLHJ", "PDLJH", "PDSTCfFHJ", "PDLHJS"] {
+        for word in ["", "I", "DP", "PDSCTfFL", "PDSTfFLHJ", "PDSTCFfLHJ", "PDLJH", "PDSTCfFHJ", "PDLHJS"] {
             assert!(!order.is_match(word), "{word}");
         }
     }

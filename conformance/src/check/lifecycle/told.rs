@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::super::verdict::{Check, Cite, Verdict};
-use super::{rows, text};
+use super::{is_imported, rows, text};
 use crate::evidence::actions::Tables;
 use crate::evidence::{Evidence, Exchange};
 use crate::scenario::Action;
@@ -89,6 +89,12 @@ fn alike(evidence: &Evidence, mut verdict: Verdict) -> Verdict {
         {
             differs(&mut verdict, run, "an operator", &result, &shown);
         }
+        // What an older agent wrote stays as it is, sentences and all.
+        let imported =
+            tables.actions.iter().any(|action| text(action, "execution_id") == Some(run) && is_imported(action));
+        if imported {
+            continue;
+        }
         let record = evidence.files.iter().find(|file| {
             file.path.ends_with(format!("openadapt-agent/runs/{run}.json"))
                 && !is_edited(evidence, &file.path.to_string_lossy())
@@ -123,6 +129,8 @@ fn told(evidence: &Evidence) -> Vec<(&Exchange, Value)> {
     let results = evidence.tool_results().filter(|(exchange, result)| {
         matches!(exchange.tool.as_deref(), Some("run_workflow" | "get_run"))
             && text(result, "outcome").is_some_and(|outcome| outcome != "running")
+            // Derived while the run goes on, and never sealed.
+            && text(result, "reason") != Some("waiting_for_approval")
     });
     results.collect()
 }
