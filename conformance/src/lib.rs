@@ -12,6 +12,7 @@ pub mod docs;
 pub mod evidence;
 pub mod exit;
 pub mod leak;
+pub mod model;
 pub mod real_flow;
 pub mod report;
 pub mod requirement;

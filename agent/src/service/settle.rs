@@ -455,7 +455,8 @@ fn result_of(action: &Action, receipt: &Receipt, stored: &StoredResult, related_
 
 /// The result is known to nobody for certain until it is written down: it is looked up again at the next call.
 fn not_recorded(action: &Action, fault: &StoreFault) -> RunResult {
-    tracing::warn!("the result of a run can't be written down now; it is looked up again: {fault}");
+    let hint = fault.hint();
+    tracing::warn!("the result of a run can't be written down now; it is looked up again: {fault}; hint: {hint}");
     let lifecycle = LifecycleFacts { code: Some(Code::RecordFailed), ..LifecycleFacts::of(action, None) };
     let facts = ResultFacts { lifecycle: Some(lifecycle), ..ResultFacts::default() };
     RunResult { facts, ..rendered(action, Reason::ResultUnreadable) }

@@ -168,6 +168,8 @@ fn empty() -> Evidence {
         }],
         steps: Vec::new(),
         after: After::default(),
+        actions: Default::default(),
+        operator: Vec::new(),
         clinic: None,
         files: vec![folder(STORE), folder(&format!("{STORE}/runs")), file(&format!("{STORE}/runs/{RUN}.json"), "{}")],
         ledger: SeenLedger::Rows(vec![row]),

@@ -6,6 +6,7 @@ mod demo;
 mod crash;
 mod docs;
 mod explain;
+mod explore;
 mod judge;
 mod list;
 mod report;
@@ -14,6 +15,7 @@ mod setup_flow;
 mod smoke;
 mod storm;
 mod subject;
+mod unprivileged;
 
 use std::path::PathBuf;
 
@@ -53,6 +55,10 @@ enum Verb {
     Storm(storm::Storm),
     /// Server and keeper die at every named moment, or at drawn ones: nothing known is lost, nothing done twice.
     Crash(crash::Crash),
+    /// Worlds drawn at random, two servers and three requests, against a reference model; a failure is made small.
+    Explore(explore::Explore),
+    #[command(hide = true)]
+    Unprivileged(unprivileged::Unprivileged),
     /// Clients and checkers of other people against the agent.
     Clients(clients::Clients),
     #[command(hide = true)]
@@ -101,6 +107,8 @@ pub fn main() -> Exit {
         Verb::Smoke(smoke) => smoke.run(printer),
         Verb::Storm(storm) => storm.run(printer),
         Verb::Crash(crash) => crash.run(printer),
+        Verb::Explore(explore) => explore.run(printer),
+        Verb::Unprivileged(unprivileged) => unprivileged.run(),
         Verb::Clients(clients) => clients.run(printer),
         Verb::Tee(tee) => tee.run(),
         Verb::Report(report) => report.run(printer),

@@ -51,6 +51,8 @@ fn evidence(lines: Vec<Line>) -> Option<Evidence> {
         after: scenario.after,
         files: Vec::new(),
         ledger: SeenLedger::Absent,
+        actions: Default::default(),
+        operator: Vec::new(),
         clinic: None,
         leftovers: Vec::new(),
         canaries: BTreeMap::new(),

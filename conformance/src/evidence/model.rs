@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::crash::CrashSeen;
+use super::actions::SeenActions;
 use super::files::SeenFile;
 use super::journal::JournalLine;
 use super::ledger::SeenLedger;
@@ -31,6 +32,11 @@ pub struct Evidence {
     pub after: After,
     pub files: Vec<SeenFile>,
     pub ledger: SeenLedger,
+    #[serde(default)]
+    pub actions: SeenActions,
+    /// What an operator's commands say of each run, when all is over: looked for where the scenario is about it.
+    #[serde(default)]
+    pub operator: Vec<OperatorSaw>,
     /// The made-up clinic of this world, at the end.
     #[serde(default)]
     pub clinic: Option<ClinicSeen>,
@@ -46,6 +52,17 @@ pub struct Evidence {
     pub crash: Option<CrashSeen>,
     pub stopped: Option<Stopped>,
     pub seconds: f64,
+}
+
+/// One command of an operator, and what it printed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OperatorSaw {
+    pub words: Vec<String>,
+    /// The run that it was asked about.
+    pub run: Option<String>,
+    pub exit: Exit,
+    pub stdout: String,
+    pub stderr: String,
 }
 
 /// A clinic's store, and its own journal of every write.

@@ -6,9 +6,11 @@ use std::time::{Duration, Instant};
 use super::act::act;
 use super::clinic::Clinic;
 use super::crash;
+use super::operator;
 use super::process;
 use super::subject::Subject;
 use super::world::{World, WorldError};
+use crate::evidence::actions::SeenActions;
 use crate::evidence::files::{SeenFile, walk};
 use crate::evidence::ledger::SeenLedger;
 use crate::evidence::{Evidence, Leftover, ServerEnd, StopCause, Stopped};
@@ -111,6 +113,10 @@ async fn collect(world: &World<'_>, evidence: &mut Evidence) {
     (evidence.frames, evidence.exchanges, evidence.journal) = world.transcript.take();
     evidence.steps = world.steps.take();
     evidence.ledger = SeenLedger::read(&world.folders.store().join("ledger.sqlite"));
+    if world.scenario.id.as_str().starts_with(operator::AREA) {
+        evidence.operator = operator::look(world).await;
+    }
+    evidence.actions = SeenActions::read(&world.folders.store().join("lifecycle.sqlite"));
     evidence.canaries = world.variables.borrow().marks.handed_out().clone();
     evidence.printed = world.printed.take();
 }
@@ -215,6 +221,8 @@ fn blank(scenario: &Scenario) -> Evidence {
         after: After::default(),
         files: Vec::new(),
         ledger: SeenLedger::Absent,
+        actions: Default::default(),
+        operator: Vec::new(),
         clinic: None,
         leftovers: Vec::new(),
         canaries: Default::default(),

@@ -16,7 +16,7 @@ use super::clinic::Clinic;
 use super::forms::Forms;
 use super::subject::Subject;
 use super::variables::{Folders, VariableError, Variables};
-use super::{bundle, older, process, special};
+use super::{bundle, limits, older, process, special};
 use crate::evidence::Step;
 use crate::evidence::files::SeenFile;
 use crate::leak::{Marks, marks};
@@ -128,7 +128,7 @@ impl<'a> World<'a> {
         };
         let launch = Launch {
             name: name.to_owned(),
-            argv: [self.subject.agent_for(self.scenario), self.arguments(&plan)?].concat(),
+            argv: limits::under(&plan, [self.subject.agent_for(self.scenario), self.arguments(&plan)?].concat())?,
             env: self.environment(plan.env.as_ref()),
             cwd: self.folders.world.clone(),
             umask: Some(octal(plan.umask.as_deref().unwrap_or("0022"))?),

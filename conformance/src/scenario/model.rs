@@ -82,6 +82,12 @@ pub struct ServerPlan {
     pub handshake: Option<bool>,
     pub env: Option<BTreeMap<String, String>>,
     pub umask: Option<String>,
+    /// No file that it writes may grow beyond so many blocks of 512 bytes, as on a full disk.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file_blocks: Option<u64>,
+    /// Without the privileges that a superuser has: permissions hold.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unprivileged: Option<bool>,
     pub stdio: Option<Stdio>,
     pub stderr: Option<Stderr>,
 }
@@ -357,6 +363,8 @@ impl ServerPlan {
             handshake: over.handshake.or(under.handshake),
             env: Some(env),
             umask: over.umask.or(under.umask),
+            file_blocks: over.file_blocks.or(under.file_blocks),
+            unprivileged: over.unprivileged.or(under.unprivileged),
             stdio: over.stdio.or(under.stdio),
             stderr: over.stderr.or(under.stderr),
         }
