@@ -30,7 +30,9 @@ pub fn go_on(player: &mut Player<'_>, attended: &Attended<'_>, url: &str) -> Res
     let at = attended.ready.capability["step_index"].as_u64().and_then(|at| usize::try_from(at).ok()).unwrap_or_default();
     let step = drive::STEPS.get(at).ok_or_else(|| unplayable("no such step was recorded".into()))?;
     let found = drive::find().map_err(|missing| unplayable(missing.to_string()))?;
-    let mut screen = drive::open(&found, true).map_err(|trouble| unplayable(trouble.to_string()))?;
+    // As visible as it can be: a person has been at it.
+    let headed = std::env::var_os("DISPLAY").is_some() || std::env::var_os("WAYLAND_DISPLAY").is_some();
+    let mut screen = drive::open(&found, headed).map_err(|trouble| unplayable(trouble.to_string()))?;
     let seen = (|| {
         screen.go_to(url)?;
         driven::attended_picture(player, step.id, "before", &screen.picture()?);
