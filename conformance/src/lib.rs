@@ -13,6 +13,7 @@ pub mod evidence;
 pub mod exit;
 pub mod leak;
 pub mod model;
+pub mod parity;
 pub mod real_flow;
 pub mod report;
 pub mod requirement;

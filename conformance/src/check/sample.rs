@@ -170,6 +170,7 @@ fn empty() -> Evidence {
         after: After::default(),
         actions: Default::default(),
         operator: Vec::new(),
+        real_flow: false,
         clinic: None,
         files: vec![folder(STORE), folder(&format!("{STORE}/runs")), file(&format!("{STORE}/runs/{RUN}.json"), "{}")],
         ledger: SeenLedger::Rows(vec![row]),

@@ -9,6 +9,7 @@ mod explain;
 mod explore;
 mod judge;
 mod list;
+mod parity;
 mod report;
 mod setup_browser;
 mod setup_flow;
@@ -73,6 +74,8 @@ enum Verb {
     Bench(bench::Bench),
     /// Installs the real Flow here, for the scenarios that need it.
     SetupFlow(setup_flow::SetupFlow),
+    /// The stand-in held against the real Flow: the same scenario bodies on both, compared by exit codes, files and shapes.
+    Parity(parity::Parity),
     /// Is the documentation true: runs every command of it, and starts every start line.
     Docs(docs::Docs),
 }
@@ -117,6 +120,7 @@ pub fn main() -> Exit {
         Verb::Bench(bench) => bench.run(printer),
         Verb::SetupFlow(setup) => setup.run(printer),
         Verb::Docs(docs) => docs.run(printer),
+        Verb::Parity(parity) => parity.run(printer),
     };
     outcome.unwrap_or_else(|problem| {
         printer.complain(&problem.said, &problem.hint);

@@ -53,6 +53,7 @@ fn evidence(lines: Vec<Line>) -> Option<Evidence> {
         ledger: SeenLedger::Absent,
         actions: Default::default(),
         operator: Vec::new(),
+        real_flow: false,
         clinic: None,
         leftovers: Vec::new(),
         canaries: BTreeMap::new(),

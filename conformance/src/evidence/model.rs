@@ -37,6 +37,9 @@ pub struct Evidence {
     /// What an operator's commands say of each run, when all is over: looked for where the scenario is about it.
     #[serde(default)]
     pub operator: Vec<OperatorSaw>,
+    /// Flow was the real one: it keeps no journal of ours, and what it saved is seen in the clinic alone.
+    #[serde(default)]
+    pub real_flow: bool,
     /// The made-up clinic of this world, at the end.
     #[serde(default)]
     pub clinic: Option<ClinicSeen>,

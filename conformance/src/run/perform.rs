@@ -4,7 +4,7 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use super::act::act;
-use super::clinic::Clinic;
+use super::clinic::{self, Clinic};
 use super::crash;
 use super::operator;
 use super::process;
@@ -109,6 +109,11 @@ async fn collect(world: &World<'_>, evidence: &mut Evidence) {
         evidence.servers.push(seen);
     }
     evidence.clinic = world.clinic.as_ref().and_then(Clinic::seen);
+    evidence.real_flow = world.real_flow().is_some();
+    if evidence.real_flow && world.clinic.is_none() {
+        // The agent's own app of a sandbox, where it was told to keep its journal here.
+        evidence.clinic = clinic::of_journal(&world.folders.world.join("clinic.jsonl"));
+    }
     evidence.files = files(world);
     (evidence.frames, evidence.exchanges, evidence.journal) = world.transcript.take();
     evidence.steps = world.steps.take();
@@ -223,6 +228,7 @@ fn blank(scenario: &Scenario) -> Evidence {
         ledger: SeenLedger::Absent,
         actions: Default::default(),
         operator: Vec::new(),
+        real_flow: false,
         clinic: None,
         leftovers: Vec::new(),
         canaries: Default::default(),
