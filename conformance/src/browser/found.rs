@@ -3,6 +3,7 @@
 use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 /// Both halves of a real browser.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,6 +45,13 @@ pub fn find() -> Result<Browser, Missing> {
 }
 
 impl Browser {
+    /// What the program says of itself.
+    pub fn version(&self) -> Option<String> {
+        let said = Command::new(&self.chromium).arg("--version").stdin(Stdio::null()).stderr(Stdio::null()).output();
+        let line = String::from_utf8_lossy(&said.ok()?.stdout).lines().next()?.trim().to_owned();
+        (!line.is_empty()).then_some(line)
+    }
+
     /// What the processes of a world are told.
     pub fn variables(&self) -> [(String, String); 2] {
         [

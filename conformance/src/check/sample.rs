@@ -176,5 +176,6 @@ fn empty() -> Evidence {
         printed: Default::default(),
         stopped: None,
         seconds: 0.1,
+        clock: Default::default(),
     }
 }

@@ -1,9 +1,12 @@
 //! The command line: one file for each verb.
 
 mod bench;
+mod certify;
 mod clients;
+mod court;
 mod docs;
 mod explain;
+mod freeze;
 mod judge;
 mod list;
 mod report;
@@ -12,6 +15,7 @@ mod setup_flow;
 mod smoke;
 mod storm;
 mod subject;
+mod verify;
 
 use std::path::PathBuf;
 
@@ -61,6 +65,12 @@ enum Verb {
     Bench(bench::Bench),
     /// Installs the real Flow here, for the scenarios that need it.
     SetupFlow(setup_flow::SetupFlow),
+    /// Judges a Flow against its frozen set, and leaves a folder that others can verify.
+    Certify(certify::Certify),
+    /// Judges the evidence of such a folder again, offline.
+    Verify(verify::Verify),
+    /// Prints the frozen list of a set, made from its bodies.
+    Freeze(freeze::Freeze),
     /// Is the documentation true: runs every command of it, and starts every start line.
     Docs(docs::Docs),
 }
@@ -100,6 +110,9 @@ pub fn main() -> Exit {
         Verb::SetupBrowser(setup) => setup.run(printer),
         Verb::Bench(bench) => bench.run(printer),
         Verb::SetupFlow(setup) => setup.run(printer),
+        Verb::Certify(certify) => certify.run(printer),
+        Verb::Verify(verify) => verify.run(printer),
+        Verb::Freeze(freeze) => freeze.run(printer),
         Verb::Docs(docs) => docs.run(printer),
     };
     outcome.unwrap_or_else(|problem| {

@@ -36,6 +36,10 @@ const CLINIC: (&str, &str) = ("mockmed", "mockmed");
 const DRIVES: &str = "drive";
 
 impl SubjectArguments {
+    pub fn of(agent: Option<String>, flow: String) -> Self {
+        Self { agent, flow: Some(flow) }
+    }
+
     /// Builds what isn't named, where cargo started this program; else takes the programs beside this one.
     pub fn find(&self, printer: Printer) -> Result<Subject, Problem> {
         let browser = browser::find().ok();

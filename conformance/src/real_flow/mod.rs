@@ -58,6 +58,21 @@ impl RealFlow {
         })
     }
 
+    /// A Flow that has recorded its workflow in this folder, now or before.
+    pub fn recorded_in(folder: &Path, words: &[String], python: &Path) -> Result<Self, SetUpFault> {
+        let flow = Self {
+            words: words.to_vec(),
+            python: Some(python.to_owned()),
+            browsers: Some(folder.join("browsers")),
+            bundle: Some(folder.join("bundle")),
+        };
+        if !folder.join("bundle").is_dir() {
+            std::fs::create_dir_all(folder)?;
+            set_up::record(folder, python)?;
+        }
+        Ok(flow)
+    }
+
     /// What its processes find in their environment.
     pub fn environment(&self) -> Vec<(String, String)> {
         let browsers = self.browsers.iter().map(|folder| ("PLAYWRIGHT_BROWSERS_PATH", folder.display().to_string()));

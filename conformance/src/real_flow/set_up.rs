@@ -76,6 +76,11 @@ pub fn set_up(folder: &Path, python: &str, recipe: Recipe) -> Result<Ready, SetU
     Ok(ready)
 }
 
+/// Has the Flow of this interpreter record its workflow.
+pub fn record(folder: &Path, python: &Path) -> Result<(), SetUpFault> {
+    prepare(folder, python, Recipe::embedded()).map(drop)
+}
+
 fn prepare(folder: &Path, python: &Path, recipe: Recipe) -> Result<Value, SetUpFault> {
     let clinic = Clinic::start(&folder.join("clinic.jsonl"), false)?;
     let output = Command::new(python)

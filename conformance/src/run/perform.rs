@@ -10,7 +10,7 @@ use super::subject::Subject;
 use super::world::{World, WorldError};
 use crate::evidence::files::{SeenFile, walk};
 use crate::evidence::ledger::SeenLedger;
-use crate::evidence::{Evidence, Leftover, ServerEnd, StopCause, Stopped};
+use crate::evidence::{Clock, Evidence, Leftover, ServerEnd, StopCause, Stopped};
 use crate::scenario::Scenario;
 use crate::scenario::model::{After, ServerPlan};
 use crate::wire::client::HandshakeFault;
@@ -91,6 +91,7 @@ async fn collect(world: &World<'_>, evidence: &mut Evidence) {
     }
     evidence.clinic = world.clinic.as_ref().and_then(Clinic::seen);
     evidence.files = files(world);
+    evidence.clock = Clock::of(&evidence.files, world.transcript.elapsed());
     (evidence.frames, evidence.exchanges, evidence.journal) = world.transcript.take();
     evidence.steps = world.steps.take();
     evidence.ledger = SeenLedger::read(&world.folders.store().join("ledger.sqlite"));
@@ -204,5 +205,6 @@ fn blank(scenario: &Scenario) -> Evidence {
         printed: Default::default(),
         stopped: None,
         seconds: 0.0,
+        clock: Clock::default(),
     }
 }

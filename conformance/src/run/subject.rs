@@ -1,5 +1,7 @@
 //! What is judged: two commands.
 
+use std::io;
+
 use crate::browser::Browser;
 use crate::real_flow::RealFlow;
 
@@ -15,6 +17,12 @@ pub struct Subject {
 }
 
 impl Subject {
+    /// The worlds that a real Flow can play are played by this one.
+    pub fn plays_with(&mut self, flow: RealFlow) -> io::Result<()> {
+        self.real_flow = Some(flow);
+        Ok(())
+    }
+
     pub fn agent_as_text(&self) -> String {
         join(&self.agent)
     }
