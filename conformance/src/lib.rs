@@ -11,6 +11,7 @@ pub mod docs;
 pub mod evidence;
 pub mod exit;
 pub mod leak;
+pub mod parity;
 pub mod real_flow;
 pub mod report;
 pub mod requirement;

@@ -168,6 +168,7 @@ fn empty() -> Evidence {
         }],
         steps: Vec::new(),
         after: After::default(),
+        real_flow: false,
         clinic: None,
         files: vec![folder(STORE), folder(&format!("{STORE}/runs")), file(&format!("{STORE}/runs/{RUN}.json"), "{}")],
         ledger: SeenLedger::Rows(vec![row]),

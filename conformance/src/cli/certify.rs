@@ -55,9 +55,6 @@ pub struct Certify {
     /// What this Flow claims (claims.json); scenarios of other profiles are left out, and counted. [default: every profile]
     #[arg(long, value_name = "FILE")]
     claims: Option<PathBuf>,
-    /// Where what this Flow records is kept for the next time. [default: made anew each time]
-    #[arg(long, value_name = "DIR")]
-    work: Option<PathBuf>,
     /// Worlds at once. [default: four for each core]
     #[arg(long, value_name = "N")]
     jobs: Option<usize>,
@@ -168,9 +165,7 @@ impl Certify {
         if let Some(python) = &python {
             places.program(python, "/flow");
         }
-        if let Some(work) = &self.work {
-            places.folder(&fs::canonicalize(work).unwrap_or_else(|_| work.clone()), "/work-folder");
-        }
+        subject.plays_alone();
         if let Some(python) = python {
             let real = self.recorded(&words, &python, printer)?;
             for (folder, shown) in [(&real.browsers, "/browsers"), (&real.bundle, "/recorded")] {
@@ -198,29 +193,16 @@ impl Certify {
 
     /// This Flow with a workflow that it recorded itself; the one that was set up here has one already.
     fn recorded(&self, words: &[String], python: &Path, printer: Printer) -> Result<RealFlow, Problem> {
-        let set_up = RealFlow::find(&super::setup_flow::real_flow_folder()?);
-        let same = |flow: &RealFlow| {
-            flow.python.as_ref().and_then(|own| fs::canonicalize(own.parent()?).ok())
-                == python.parent().and_then(|own| fs::canonicalize(own).ok())
-        };
-        if let Some(flow) = set_up.filter(same) {
+        let folder = super::setup_flow::real_flow_folder()?;
+        let real = |path: Option<&Path>| path.and_then(Path::parent).and_then(|folder| fs::canonicalize(folder).ok());
+        let set_up = RealFlow::find(&folder).filter(|flow| real(flow.python.as_deref()) == real(Some(python)));
+        if let Some(flow) = set_up {
             return Ok(RealFlow { words: words.to_vec(), ..flow });
         }
-        printer.say("this Flow records a workflow on the clinic: about two minutes");
-        let folder =
-            match &self.work {
-                Some(folder) => folder.clone(),
-                // Nobody removes it before the last world has ended.
-                None => tempfile::Builder::new().prefix("certify-").tempdir().map(tempfile::TempDir::keep).map_err(
-                    |error| Problem::new(Exit::SetUp, error, "name a folder that can be written with --work"),
-                )?,
-            };
-        RealFlow::recorded_in(&folder, words, python).map_err(|fault| {
-            Problem::new(
-                Exit::SetUp,
-                format!("this Flow can't record a workflow on the clinic: {fault}"),
-                "what it said stands above; the judge needs a Chromium, and Flow's extra [browser]",
-            )
+        printer.say("this Flow records a workflow on the clinic, once: about two minutes");
+        RealFlow::of_command(words.to_vec(), Some(python.to_owned()), &folder).map_err(|fault| {
+            let hint = "what it said stands above; it needs its extra [browser], and this machine a Chromium";
+            Problem::new(Exit::SetUp, format!("this Flow can't record a workflow on the clinic: {fault}"), hint)
         })
     }
 

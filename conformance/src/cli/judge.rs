@@ -148,11 +148,12 @@ impl How {
     /// What needs something that isn't here is set apart, to be told of; where it is required, that is the end.
     fn within_reach(&self, selected: Vec<Scenario>) -> Result<(Vec<Scenario>, Unable), Problem> {
         let mut unable = Unable::default();
+        let player = self.subject.player();
         let selected = match browser::find() {
             Ok(_) => selected,
             Err(missing) => {
                 let lack = Lack { what: "a real browser", why: missing.to_string(), hint: missing.hint().to_owned() };
-                unable.set_apart(selected, |world| world.browser, self.require_browser, lack)?
+                unable.set_apart(selected, |world| player.needs_browser_in(world), self.require_browser, lack)?
             }
         };
         let selected = match RealFlow::find(&real_flow_folder()?) {
@@ -160,7 +161,7 @@ impl How {
             None => {
                 let why = "it isn't installed here".to_owned();
                 let lack = Lack { what: "the real Flow", why, hint: SET_UP_FLOW.to_owned() };
-                unable.set_apart(selected, |world| world.real_flow, self.require_real_flow, lack)?
+                unable.set_apart(selected, |world| player.is_real_in(world), self.require_real_flow, lack)?
             }
         };
         Ok((selected, unable))

@@ -9,6 +9,7 @@ mod explain;
 mod freeze;
 mod judge;
 mod list;
+mod parity;
 mod report;
 mod setup_browser;
 mod setup_flow;
@@ -71,6 +72,8 @@ enum Verb {
     Verify(verify::Verify),
     /// Prints the frozen list of a set, made from its bodies.
     Freeze(freeze::Freeze),
+    /// The stand-in held against the real Flow: the same scenario bodies on both, compared by exit codes, files and shapes.
+    Parity(parity::Parity),
     /// Is the documentation true: runs every command of it, and starts every start line.
     Docs(docs::Docs),
 }
@@ -114,6 +117,7 @@ pub fn main() -> Exit {
         Verb::Verify(verify) => verify.run(printer),
         Verb::Freeze(freeze) => freeze.run(printer),
         Verb::Docs(docs) => docs.run(printer),
+        Verb::Parity(parity) => parity.run(printer),
     };
     outcome.unwrap_or_else(|problem| {
         printer.complain(&problem.said, &problem.hint);

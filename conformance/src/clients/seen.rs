@@ -51,6 +51,7 @@ fn evidence(lines: Vec<Line>) -> Option<Evidence> {
         after: scenario.after,
         files: Vec::new(),
         ledger: SeenLedger::Absent,
+        real_flow: false,
         clinic: None,
         leftovers: Vec::new(),
         canaries: BTreeMap::new(),

@@ -32,6 +32,9 @@ pub struct Evidence {
     pub after: After,
     pub files: Vec<SeenFile>,
     pub ledger: SeenLedger,
+    /// Flow was the real one: it keeps no journal of ours, and what it saved is seen in the clinic alone.
+    #[serde(default)]
+    pub real_flow: bool,
     /// The made-up clinic of this world, at the end.
     #[serde(default)]
     pub clinic: Option<ClinicSeen>,

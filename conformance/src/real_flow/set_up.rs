@@ -26,6 +26,8 @@ pub enum SetUpFault {
     Io(#[from] io::Error),
     #[error("{what} ended with {status}")]
     Failed { what: &'static str, status: ExitStatus },
+    #[error("the interpreter of this Flow can't be told from its command")]
+    NoInterpreter,
     #[error("no Chromium was found")]
     NoBrowser,
     #[error("the script that prepares Flow said something that can't be read")]
@@ -76,9 +78,22 @@ pub fn set_up(folder: &Path, python: &str, recipe: Recipe) -> Result<Ready, SetU
     Ok(ready)
 }
 
-/// Has the Flow of this interpreter record its workflow.
-pub fn record(folder: &Path, python: &Path) -> Result<(), SetUpFault> {
-    prepare(folder, python, Recipe::embedded()).map(drop)
+/// A browser and a bundle for a Flow that was installed elsewhere; nothing where they are there for this version already.
+pub fn prepare_named(folder: &Path, python: &Path, recipe: Recipe) -> Result<Ready, SetUpFault> {
+    if let Some(ready) = super::ready_in(folder).filter(|ready| ready.recipe == recipe.digest()) {
+        return Ok(ready);
+    }
+    fs::create_dir_all(folder)?;
+    let prepared = prepare(folder, python, recipe)?;
+    let text = |key: &str| prepared[key].as_str().map(str::to_owned).ok_or(SetUpFault::Garbled);
+    let ready = Ready {
+        recipe: recipe.digest(),
+        flow_version: text("flow_version")?,
+        browser: text("browser")?,
+        seconds: BTreeMap::new(),
+    };
+    fs::write(folder.join(READY), serde_json::to_string_pretty(&ready).map_err(|_| SetUpFault::Garbled)?)?;
+    Ok(ready)
 }
 
 fn prepare(folder: &Path, python: &Path, recipe: Recipe) -> Result<Value, SetUpFault> {

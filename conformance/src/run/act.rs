@@ -15,7 +15,7 @@ use super::storm;
 use super::world::World;
 use crate::evidence::files::SeenFile;
 use crate::evidence::{Seen, ServerEnd, Step, StopCause, Stopped};
-use crate::scenario::action::{Action, Await, Cli, Close, FlowVerb, ReadingWord, Stream};
+use crate::scenario::action::{Action, Ask, Await, Cli, Close, FlowProgram, FlowVerb, ReadingWord, Stream};
 use crate::scenario::files::Look;
 use crate::wire::server::exit_of;
 
@@ -112,6 +112,7 @@ impl Acting<'_, '_> {
                 self.done(fs::write(path, ""))
             }
             Action::Flow(verb) => self.flow(verb).await,
+            Action::Ask(ask) => self.ask(ask).await,
             Action::Saved(saved) => self.done(self.save(&saved.saved)),
             Action::Edit(wanted) => self.done(edit::edit(wanted)),
             Action::File(look) => Ok(Seen::File(SeenFile::look(look.file.as_ref()))),
@@ -152,11 +153,34 @@ impl Acting<'_, '_> {
     }
 
     async fn flow(&self, verb: &FlowVerb) -> Outcome {
-        let Some((program, words)) = self.world.subject.flow.split_first() else {
+        let started = self.world.flow_program(verb.by);
+        let Some((program, words)) = started.split_first() else {
             return Err(self.stopped(StopCause::Engine, "Flow to run", "no command"));
         };
         let mut command = Command::new(program);
         command.args(words).args(&verb.flow).stdin(Stdio::null());
+        self.program(command, None, StopCause::Engine).await
+    }
+
+    /// One request, and the end of its input: a bridge answers what it was asked, and ends.
+    async fn ask(&self, ask: &Ask) -> Outcome {
+        let started = self.world.flow_program(FlowProgram::Standard);
+        let Some((program, words)) = started.split_first() else {
+            return Err(self.stopped(StopCause::Engine, "a bridge to run", "no command"));
+        };
+        let request = self.world.folders.control.join(format!("ask-{}.json", self.index));
+        let mut line = serde_json::Map::from_iter([("id".to_owned(), serde_json::Value::from(1))]);
+        line.extend(ask.ask.clone());
+        let opened =
+            fs::write(&request, format!("{}\n", serde_json::Value::from(line))).and_then(|()| fs::File::open(&request));
+        let stdin = match opened {
+            Ok(file) => file,
+            Err(error) => {
+                return Err(self.stopped(StopCause::Environment, "a request for a bridge", &error.to_string()));
+            }
+        };
+        let mut command = Command::new(program);
+        command.args(words).arg("bridge").stdin(Stdio::from(stdin));
         self.program(command, None, StopCause::Engine).await
     }
 
@@ -240,6 +264,9 @@ impl Acting<'_, '_> {
 fn seen_capture(acting: &Acting<'_, '_>, action: &Action, seen: &Seen) -> Result<(), Stopped> {
     let found = match (action, seen) {
         (Action::File(Look { capture, .. }), Seen::File(file)) => Some((capture, file.json().unwrap_or_default())),
+        (Action::Ask(ask), Seen::Program { stdout, .. }) => {
+            Some((&ask.capture, serde_json::from_str(stdout.trim()).unwrap_or_default()))
+        }
         (Action::Call(call), Seen::Answers { exchanges, awaited: true }) => {
             answers::first_object(acting.world, exchanges).map(|object| (&call.wanted.capture, object))
         }

@@ -90,6 +90,7 @@ async fn collect(world: &World<'_>, evidence: &mut Evidence) {
         evidence.servers.push(seen);
     }
     evidence.clinic = world.clinic.as_ref().and_then(Clinic::seen);
+    evidence.real_flow = world.real_flow().is_some();
     evidence.files = files(world);
     evidence.clock = Clock::of(&evidence.files, world.transcript.elapsed());
     (evidence.frames, evidence.exchanges, evidence.journal) = world.transcript.take();
@@ -199,6 +200,7 @@ fn blank(scenario: &Scenario) -> Evidence {
         after: After::default(),
         files: Vec::new(),
         ledger: SeenLedger::Absent,
+        real_flow: false,
         clinic: None,
         leftovers: Vec::new(),
         canaries: Default::default(),

@@ -52,6 +52,8 @@ pub struct World {
     pub clinic: bool,
     /// Flow is the real one, set up by `conformance setup-flow`. Without it the scenario can't be run.
     pub real_flow: bool,
+    /// Which Flow plays: the stand-in, or whichever the judge was told to take.
+    pub engine: Engine,
     /// Somebody else has written one row about the first patient.
     pub clinic_seeded: bool,
     /// Its processes are told of a real browser. Without one the scenario can't be run.
@@ -77,6 +79,16 @@ pub struct ServerPlan {
     pub umask: Option<String>,
     pub stdio: Option<Stdio>,
     pub stderr: Option<Stderr>,
+}
+
+/// Who can play Flow in a world.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Engine {
+    #[default]
+    StandIn,
+    /// The body is the same for the stand-in on a real browser and for the real Flow.
+    Any,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -284,6 +296,10 @@ impl World {
     pub fn bundles(&self) -> Vec<Bundle> {
         self.bundle.clone().unwrap_or_else(|| vec![Bundle::triage()])
     }
+
+    pub fn is_for_any_engine(&self) -> bool {
+        self.engine == Engine::Any
+    }
 }
 
 impl Bundle {
@@ -317,6 +333,7 @@ impl Default for World {
             server: ServerPlan::default(),
             clinic: false,
             real_flow: false,
+            engine: Engine::default(),
             clinic_seeded: false,
             browser: false,
             bundle: None,

@@ -3,6 +3,7 @@
 mod after;
 mod argparse;
 mod bridge;
+mod bundle;
 mod certify;
 mod flags;
 mod help;
@@ -43,6 +44,7 @@ fn dispatch(args: &[String]) -> u8 {
         "report" => after::report(&settings, tail),
         "bridge" => bridge::serve(&settings, tail),
         "shapes" => shapes::print(tail),
+        "bundle" => bundle::write(tail),
         "__grandchild" => crate::play::grandchild_main(tail),
         version if is_version(version) => {
             output::line(Pipe::Stdout, crate::FLOW_VERSION);

@@ -14,7 +14,7 @@ mod tutorial;
 
 pub use course::{Course, End, Moment, Told, Witness};
 pub use found::{Found, Missing, find, with_driver_named};
-pub use prepare::{NotPrepared, Prepared, prepare};
+pub use prepare::{NotPrepared, Prepared, prepare, write_bundle};
 pub use records::{Records, Site};
 pub use screen::{Answer, Area, Screen, Trouble};
 pub use tell::report;
