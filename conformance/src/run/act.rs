@@ -159,7 +159,10 @@ impl Acting<'_, '_> {
         };
         let mut command = Command::new(program);
         command.args(words).args(&verb.flow).stdin(Stdio::null());
-        self.program(command, None, StopCause::Engine).await
+        // The journal is for what the agent starts: what the judge starts itself is no launch in it.
+        let unnoted = [("FLOW_FAKE_JOURNAL".to_owned(), String::new())].into();
+        let launches = verb.flow.first().is_some_and(|word| word == "run");
+        self.program(command, Some(&unnoted).filter(|_| launches), StopCause::Engine).await
     }
 
     /// One request, and the end of its input: a bridge answers what it was asked, and ends.

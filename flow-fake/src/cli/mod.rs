@@ -1,6 +1,7 @@
 //! The command line: the real program's verbs, and the stand-in's own.
 
 mod after;
+mod approve;
 mod argparse;
 mod bridge;
 mod bundle;
@@ -8,6 +9,7 @@ mod certify;
 mod flags;
 mod help;
 mod own;
+mod resume;
 mod run;
 mod shapes;
 
@@ -40,6 +42,8 @@ fn dispatch(args: &[String]) -> u8 {
         "-h" | "--help" => help::print(),
         "run" => run::run(&settings, tail),
         "certify" => certify::certify(&settings, tail),
+        "approve" => approve::approve(&settings, tail),
+        "resume" => resume::resume(&settings, tail),
         "pause" => after::pause(&settings, tail),
         "report" => after::report(&settings, tail),
         "bridge" => bridge::serve(&settings, tail),
@@ -53,7 +57,7 @@ fn dispatch(args: &[String]) -> u8 {
         option if option.starts_with('-') => help::top_error(&format!("unrecognized arguments: {option}")),
         known if flags::is_not_played(known) => fault(
             &format!("flow-fake doesn't imitate `{known}`"),
-            "use `run`, `certify`, `--version`, or the stand-in's own `pause` and `report`",
+            "use `run`, `certify`, `approve`, `resume`, `--version`, or the stand-in's own `pause` and `report`",
         ),
         unknown => help::top_error(&format!(
             "argument command: invalid choice: '{unknown}' (choose from {})",

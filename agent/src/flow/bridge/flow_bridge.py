@@ -59,7 +59,7 @@ def main():
     run.add_argument("--profile", choices=["standard"], required=True)
     run.add_argument("--headed", action="store_true")
     arguments = parser.parse_args()
-    return run_once(arguments) if arguments.verb == "run" else Bridge(arguments).serve()
+    return run_in_scratch(arguments) if arguments.verb == "run" else Bridge(arguments).serve()
 
 
 class Bridge:
@@ -394,6 +394,13 @@ def note_checks(step):
     if not checks:
         raise NotPrepared("compile_failed")
     return checks
+
+
+def run_in_scratch(arguments):
+    """A browser that couldn't open the app is left to itself by Flow: what it wrote down goes with this program all the same."""
+    with tempfile.TemporaryDirectory(prefix="openadapt-run-", ignore_cleanup_errors=True) as scratch:
+        os.environ["TMPDIR"] = tempfile.tempdir = scratch
+        return run_once(arguments)
 
 
 def run_once(arguments):
