@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use clap::Args;
 
-use super::subject::{SubjectArguments, build_programs};
+use super::subject::SubjectArguments;
 use super::{Problem, Source, runtime};
 use crate::browser;
 use crate::certificate::envelope::Envelope;
@@ -156,7 +156,6 @@ impl Certify {
             return Err(Problem::new(Exit::SetUp, said, "claims name the product and the version that is judged"));
         }
         let mut subject = SubjectArguments::of(self.agent.clone(), self.flow.clone()).find(printer)?;
-        build_programs(printer)?;
         let mut agent = program::agent(&subject.agent)
             .map_err(|error| Problem::new(Exit::SetUp, error, "name an openadapt-agent with --agent"))?;
         let mut places = Places::of_this_machine();
