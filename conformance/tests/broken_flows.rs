@@ -187,7 +187,19 @@ impl Room {
     fn certify(&self, flow: &str, out: &str) -> (i32, String) {
         let agent = beside("openadapt-agent").display().to_string();
         let (bodies, set, out) = (self.path("bodies"), self.path("set.json"), self.path(out));
-        conformance(&["certify", "--flow", flow, "--agent", &agent, "--scenarios", &bodies, "--set", &set, "--out", &out])
+        conformance(&[
+            "certify",
+            "--flow",
+            flow,
+            "--agent",
+            &agent,
+            "--scenarios",
+            &bodies,
+            "--set",
+            &set,
+            "--out",
+            &out,
+        ])
     }
 
     fn verify(&self, out: &str, more: &[&str]) -> (i32, String) {

@@ -45,13 +45,6 @@ pub fn find() -> Result<Browser, Missing> {
 }
 
 impl Browser {
-    /// What the program says of itself.
-    pub fn version(&self) -> Option<String> {
-        let said = Command::new(&self.chromium).arg("--version").stdin(Stdio::null()).stderr(Stdio::null()).output();
-        let line = String::from_utf8_lossy(&said.ok()?.stdout).lines().next()?.trim().to_owned();
-        (!line.is_empty()).then_some(line)
-    }
-
     /// What the processes of a world are told.
     pub fn variables(&self) -> [(String, String); 2] {
         [
@@ -59,6 +52,13 @@ impl Browser {
             (DRIVER_VARIABLE.into(), self.driver.display().to_string()),
         ]
     }
+}
+
+/// What the Chromium of this machine says of itself.
+pub fn version() -> Option<String> {
+    let said = Command::new(chromium()?).arg("--version").stdin(Stdio::null()).stderr(Stdio::null()).output();
+    let line = String::from_utf8_lossy(&said.ok()?.stdout).lines().next()?.trim().to_owned();
+    (!line.is_empty()).then_some(line)
 }
 
 pub fn chromium() -> Option<PathBuf> {

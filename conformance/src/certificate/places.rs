@@ -14,9 +14,9 @@ const COMMON: [&str; 9] = ["/", "/usr", "/bin", "/lib", "/etc", "/opt", "/tmp", 
 const SHORTEST_NAME: usize = 3;
 
 impl Places {
-    /// What every machine has: a home, a current folder, a name, an account.
-    pub fn of_this_machine() -> Self {
-        let mut places = Self::default();
+    /// What every machine has: a home, a current folder, a name, an account. What was named before keeps its word.
+    pub fn and_this_machine(mut self) -> Self {
+        let places = &mut self;
         if let Ok(here) = env::current_dir() {
             places.folder(&here, "/here");
         }
@@ -29,7 +29,7 @@ impl Places {
         let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
         places.name(&host, "this-machine");
         places.name(&env::var("USER").unwrap_or_default(), "this-account");
-        places
+        self
     }
 
     /// A program, the folder that it lies in and the one that all of its installation lies in.

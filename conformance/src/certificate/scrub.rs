@@ -14,6 +14,7 @@ use crate::evidence::files::SeenFile;
 use crate::leak::Oracle;
 use crate::leak::forms::beside;
 use crate::leak::marks::{KEY_BYTES, PATH};
+use crate::leak::oracle::Looking;
 use crate::scenario::Action;
 
 /// What stands for the beginning of every value, and for that of the world's folder: as long as what it replaces.
@@ -60,7 +61,8 @@ pub fn scrub(evidence: &Evidence, places: &Places) -> Result<Evidence, ScrubFaul
     let named = named_files(evidence);
     let oracle = Oracle::of(&evidence.canaries);
     for file in &mut kept.files {
-        file.text = text_of(file, &named, &oracle);
+        let text = text_of(file, &named, &oracle);
+        file.text = still_found(file, text, &oracle);
     }
     let mut places = places.clone();
     if let Some(world) = evidence.files.first() {
@@ -112,12 +114,24 @@ fn text_of(file: &SeenFile, named: &[String], oracle: &Oracle<'_>) -> String {
 
 /// What Flow printed is for whoever operates it; what a check would find there is kept.
 fn found_lines(text: &str, oracle: &Oracle<'_>) -> String {
-    use crate::leak::oracle::Looking;
     let found = text.lines().filter(|line| !oracle.find(line.as_bytes(), Looking::ForAll).is_empty());
     // Around a value may stand anything that was on a screen.
     let only = found.flat_map(|line| line.split_whitespace());
     let only = only.filter(|word| !oracle.find(word.as_bytes(), Looking::ForAll).is_empty());
     only.collect::<Vec<_>>().join("\n")
+}
+
+/// A file that was cut down, with whatever a check would have found in the whole of it.
+fn still_found(file: &SeenFile, text: String, oracle: &Oracle<'_>) -> String {
+    let found = |text: &str| oracle.find(text.as_bytes(), Looking::ForAll).len();
+    // Flow's own folders may hold anything, and what was planted says nothing.
+    let looked_at = !file.planted && !file.path.to_string_lossy().contains("/run-");
+    if !looked_at || found(&file.text) == found(&text) {
+        return text;
+    }
+    let words = file.text.split(|character: char| !character.is_ascii_graphic());
+    let kept: Vec<&str> = words.filter(|word| found(word) > 0).collect();
+    format!("{text}\n{}", kept.join("\n"))
 }
 
 /// A database or the like: the words in it.
@@ -199,7 +213,6 @@ impl Masks {
 
 /// Whether a value that this judge handed out stands in what others will read.
 pub fn leaks(bytes: &[u8], canaries: &BTreeMap<String, String>) -> bool {
-    use crate::leak::oracle::Looking;
     !Oracle::of(canaries).find(bytes, Looking::ForAll).is_empty()
 }
 

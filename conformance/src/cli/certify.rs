@@ -158,7 +158,7 @@ impl Certify {
         let mut subject = SubjectArguments::of(self.agent.clone(), self.flow.clone()).find(printer)?;
         let mut agent = program::agent(&subject.agent)
             .map_err(|error| Problem::new(Exit::SetUp, error, "name an openadapt-agent with --agent"))?;
-        let mut places = Places::of_this_machine();
+        let mut places = Places::default();
         program_place(&mut places, subject.agent.first(), "/agent");
         program_place(&mut places, words.first(), "/flow");
         if let Some(python) = &python {
@@ -174,6 +174,7 @@ impl Certify {
                 Problem::new(Exit::SetUp, format!("the agent's bridge: {error}"), "is --agent the right command?")
             })?;
         }
+        let places = places.and_this_machine();
         flow.command = places.without(&flow.command);
         agent.command = places.without(&agent.command);
         let header = Header {
@@ -183,7 +184,7 @@ impl Certify {
             set_sha256: set.digest(),
             flow,
             agent,
-            browser: browser::find().ok().and_then(|browser| browser.version()),
+            browser: browser::version(),
             claims,
             seconds: 0.0,
         };
