@@ -2,6 +2,7 @@
 
 pub mod bench;
 pub mod browser;
+pub mod certificate;
 pub mod check;
 pub mod cli;
 pub mod clients;

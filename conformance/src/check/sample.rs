@@ -180,5 +180,6 @@ fn empty() -> Evidence {
         crash: None,
         stopped: None,
         seconds: 0.1,
+        clock: Default::default(),
     }
 }

@@ -1,12 +1,17 @@
 //! The command line: one file for each verb.
 
 mod bench;
+mod certify;
 mod clients;
 mod demo;
 mod crash;
 mod docs;
 mod explain;
 mod explore;
+mod court;
+mod docs;
+mod explain;
+mod freeze;
 mod judge;
 mod list;
 mod parity;
@@ -17,6 +22,7 @@ mod smoke;
 mod storm;
 mod subject;
 mod unprivileged;
+mod verify;
 
 use std::path::PathBuf;
 
@@ -74,6 +80,12 @@ enum Verb {
     Bench(bench::Bench),
     /// Installs the real Flow here, for the scenarios that need it.
     SetupFlow(setup_flow::SetupFlow),
+    /// Judges a Flow against its frozen set, and leaves a folder that others can verify.
+    Certify(certify::Certify),
+    /// Judges the evidence of such a folder again, offline.
+    Verify(verify::Verify),
+    /// Prints the frozen list of a set, made from its bodies.
+    Freeze(freeze::Freeze),
     /// The stand-in held against the real Flow: the same scenario bodies on both, compared by exit codes, files and shapes.
     Parity(parity::Parity),
     /// Is the documentation true: runs every command of it, and starts every start line.
@@ -119,6 +131,9 @@ pub fn main() -> Exit {
         Verb::Demo(demo) => demo.run(printer),
         Verb::Bench(bench) => bench.run(printer),
         Verb::SetupFlow(setup) => setup.run(printer),
+        Verb::Certify(certify) => certify.run(printer),
+        Verb::Verify(verify) => verify.run(printer),
+        Verb::Freeze(freeze) => freeze.run(printer),
         Verb::Docs(docs) => docs.run(printer),
         Verb::Parity(parity) => parity.run(printer),
     };

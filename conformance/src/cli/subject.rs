@@ -47,6 +47,10 @@ const DRIVES: &str = "drive";
 const CRASHES: &str = "openadapt-agent/crash-points";
 
 impl SubjectArguments {
+    pub fn of(agent: Option<String>, flow: String) -> Self {
+        Self { agent, flow: Some(flow), real: false }
+    }
+
     /// The workspace's own stand-in, and the real Flow where there is one.
     pub fn for_parity(agent: Option<String>) -> Self {
         Self { agent, flow: None, crash_agent: None, real: true }

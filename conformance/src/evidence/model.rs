@@ -1,6 +1,8 @@
 //! The record of one scenario.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -55,6 +57,18 @@ pub struct Evidence {
     pub crash: Option<CrashSeen>,
     pub stopped: Option<Stopped>,
     pub seconds: f64,
+    /// What puts journals and files on the clock of the frames.
+    #[serde(default)]
+    pub clock: Clock,
+}
+
+/// When things were, in microseconds since 1970.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Clock {
+    /// The moment that frames count from.
+    pub began_us: u64,
+    /// When each file was last written.
+    pub written_us: BTreeMap<PathBuf, u64>,
 }
 
 /// One command of an operator, and what it printed.
@@ -252,6 +266,23 @@ pub enum StopCause {
 pub struct Leftover {
     pub pid: u32,
     pub command: String,
+}
+
+impl Clock {
+    /// `elapsed` has gone by since the world began.
+    pub fn of(files: &[SeenFile], elapsed: Duration) -> Self {
+        let now = SystemTime::now();
+        let written = files.iter().filter_map(|file| {
+            let written = std::fs::symlink_metadata(&file.path).ok()?.modified().ok()?;
+            Some((file.path.clone(), micros(written)))
+        });
+        Self { began_us: micros(now.checked_sub(elapsed).unwrap_or(now)), written_us: written.collect() }
+    }
+}
+
+fn micros(time: SystemTime) -> u64 {
+    let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_micros()).unwrap_or_default()
 }
 
 impl Evidence {

@@ -13,7 +13,7 @@ use super::world::{World, WorldError};
 use crate::evidence::actions::SeenActions;
 use crate::evidence::files::{SeenFile, walk};
 use crate::evidence::ledger::SeenLedger;
-use crate::evidence::{Evidence, Leftover, ServerEnd, StopCause, Stopped};
+use crate::evidence::{Clock, Evidence, Leftover, ServerEnd, StopCause, Stopped};
 use crate::scenario::Scenario;
 use crate::scenario::model::{After, ServerPlan};
 use crate::wire::client::HandshakeFault;
@@ -115,6 +115,7 @@ async fn collect(world: &World<'_>, evidence: &mut Evidence) {
         evidence.clinic = clinic::of_journal(&world.folders.world.join("clinic.jsonl"));
     }
     evidence.files = files(world);
+    evidence.clock = Clock::of(&evidence.files, world.transcript.elapsed());
     (evidence.frames, evidence.exchanges, evidence.journal) = world.transcript.take();
     evidence.steps = world.steps.take();
     evidence.ledger = SeenLedger::read(&world.folders.store().join("ledger.sqlite"));
@@ -236,5 +237,6 @@ fn blank(scenario: &Scenario) -> Evidence {
         crash: None,
         stopped: None,
         seconds: 0.0,
+        clock: Clock::default(),
     }
 }

@@ -1,5 +1,7 @@
 //! What is judged: two commands.
 
+use std::io;
+
 use crate::browser::Browser;
 use crate::real_flow::RealFlow;
 use crate::scenario::Scenario;
@@ -32,6 +34,18 @@ impl Subject {
     pub fn agent_for(&self, scenario: &Scenario) -> Vec<String> {
         let mortal = self.mortal.as_ref().filter(|_| scenario.has_crash_points());
         mortal.unwrap_or(&self.agent).clone()
+    }
+
+    /// The worlds that a real Flow can play are played by this one.
+    pub fn plays_with(&mut self, mut flow: RealFlow) -> io::Result<()> {
+        flow.ask_for_the_bridge(&self.agent)?;
+        (self.real_flow, self.player) = (Some(flow), Player::Real);
+        Ok(())
+    }
+
+    /// Nothing but the stand-in plays.
+    pub fn plays_alone(&mut self) {
+        (self.real_flow, self.player) = (None, Player::StandIn);
     }
 
     pub fn agent_as_text(&self) -> String {

@@ -10,7 +10,12 @@ const FROM: &str = "<!-- files -->";
 const RENEW: &str = "RENEW_MAP";
 
 /// Files that can't say in a first line what they are for.
-const NAMED: [(&str, &str); 36] = [
+const NAMED: [(&str, &str); 41] = [
+    ("conformance/src/report/html/page.css", "how the page for people looks, in the light and in the dark"),
+    ("conformance/src/report/html/page.js", "the page's filter and its time axis"),
+    ("conformance/real-flow/identify.py", "which openadapt-flow an interpreter has"),
+    (".github/workflows/certify.yml", "certifies a Flow, for the repositories of others"),
+    (".github/workflows/sandbox-e2e.yml", "the sandbox and the pages on the real Flow, when somebody asks"),
     (".ci/pack", "packs the programs of one target, each archive with its sum"),
     (".ci/bundle", "makes the MCP bundles of a release, and the registry's entry with their sums"),
     (".github/workflows/release.yml", "builds, sums and attests a release"),
