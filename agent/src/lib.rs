@@ -2,6 +2,7 @@
 
 pub mod admission;
 pub mod attended;
+pub mod authoring;
 pub mod bridge;
 pub mod cli;
 pub mod contract;

@@ -173,7 +173,7 @@ fn the_sandbox_takes_its_engine_its_app_and_a_window() {
     let home = tempfile::tempdir().expect("a temporary folder");
     let settings = |words: &[&str]| match resolve(words, &at_home(&home)).expect("these words are taken").workflows {
         WorkflowSource::Sandbox(settings) => settings,
-        WorkflowSource::Bundles { folder, .. } => panic!("{folder:?} would be served"),
+        other => panic!("{other:?} would be served"),
     };
     assert_eq!(settings(&[]).choice, EngineChoice::Auto);
     assert_eq!(settings(&[]).bridge, None);
