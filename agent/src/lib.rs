@@ -10,6 +10,7 @@ pub mod doctor;
 pub mod flow;
 pub mod keeper;
 pub mod lifecycle;
+pub mod mailbox;
 pub mod mcp;
 pub mod refusal;
 pub mod runs;

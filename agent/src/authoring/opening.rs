@@ -110,6 +110,10 @@ fn refusal(why: &NotOpened) -> Refusal {
             "no_driver" => ("recording in a browser needs the Python package playwright beside Flow", FLOW),
             "no_browser" => ("recording in a browser needs a Chromium, and none was found", BROWSER),
             "browser_failed" => ("a Chromium was found, but it can't be opened", BROWSER),
+            "no_display" => (
+                "the person must see the browser that is recorded, and there is no display here",
+                "start the server in a desktop session; OPENADAPT_AUTHORING_HEADLESS=1 records in a browser that nobody sees",
+            ),
             "page_failed" => ("the page of --url can't be opened", "look whether the app is there, and whether --url names it"),
             "coach_only" => (
                 "this Flow records no window of that kind: only a person may act there",

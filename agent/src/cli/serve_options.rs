@@ -1,5 +1,6 @@
 //! The flags of `serve`, and what they come to. Source: *Modes and tool registration*.
 
+mod mailbox;
 mod older;
 pub mod recording;
 mod sandbox;
@@ -24,6 +25,7 @@ use older::OlderFlags;
 use recording::RecordingFlags;
 use sandbox::SandboxFlags;
 
+pub use mailbox::{MailboxFlags, for_a_mailbox};
 pub use older::OlderOptions;
 
 /// How Flow is called where nobody says otherwise.

@@ -11,6 +11,7 @@ pub mod frames;
 pub mod launches;
 pub mod matcher;
 pub mod progress;
+pub mod recording;
 pub mod results;
 pub mod sandbox;
 pub mod schema;
@@ -44,6 +45,7 @@ pub const CHECKS: &[&Check] = &[
     &answers::UNANSWERED,
     &progress::PROGRESS,
     &storm::STORM,
+    &recording::RECORDING,
     &canary::CANARY,
     &attended::decisions::DECISIONS,
     &attended::twice::ONCE,

@@ -7,6 +7,7 @@ use std::thread;
 
 use serde_json::{Value, json};
 
+use super::authoring::Session;
 use super::{answer, fault};
 use crate::output::{self, Pipe};
 use crate::script::{BridgeSpec, Script, ScriptError};
@@ -19,6 +20,7 @@ pub struct Bridge {
     pub control: Option<PathBuf>,
     pub deployment: Option<PathBuf>,
     acting: Mutex<()>,
+    session: Mutex<Option<Session>>,
     writing: Mutex<()>,
 }
 
@@ -65,6 +67,11 @@ impl Bridge {
     /// Continuations come one after another, as a browser has one owner.
     pub fn one_at_a_time(&self) -> MutexGuard<'_, ()> {
         self.acting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The recording session, if one was opened.
+    pub fn session(&self) -> MutexGuard<'_, Option<Session>> {
+        self.session.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub fn write(&self, bytes: &[u8]) {

@@ -127,11 +127,11 @@ fn whatever_a_session_says_only_the_wire_leaves() {
             Ok(())
         })
         .unwrap();
-    assert!(cell.get() > 10_000, "only {} nodes came through: the trees show nothing", cell.get());
+    assert!(cell.get() > 5_000, "only {} nodes came through: the trees show nothing", cell.get());
 }
 
 fn any_known() -> impl Strategy<Value = Known> {
-    (proptest::sample::select(Backend::ALL.to_vec()), proptest::bool::weighted(0.1), any::<bool>())
+    (proptest::sample::select([&[Backend::Web; 12][..], Backend::ALL].concat()), proptest::bool::weighted(0.1), any::<bool>())
         .prop_map(|(backend, coach_only, recording)| Known { backend, coach_only, recording })
 }
 
