@@ -82,6 +82,8 @@ schemas! {
     FlowScript => "flow-script",
     FlowJournalLine => "flow-journal-line",
     MockmedJournalLine => "mockmed-journal-line",
+    AdmissionStatus => "admission-status",
+    AdmissionWatermark => "admission-watermark",
     Scenario => "scenario",
     Requirement => "requirement",
     Claims => "claims",
