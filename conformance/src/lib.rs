@@ -6,6 +6,7 @@ pub mod check;
 pub mod cli;
 pub mod clients;
 pub mod console;
+pub mod crash;
 pub mod docs;
 pub mod evidence;
 pub mod exit;

@@ -5,6 +5,7 @@ pub mod answers;
 pub mod attended;
 pub mod canary;
 pub mod clinic;
+pub mod crash;
 pub mod ends;
 pub mod expect;
 pub mod frames;
@@ -30,6 +31,7 @@ use verdict::{Blame, Check, Judgement, Verdict};
 pub const CHECKS: &[&Check] = &[
     &ends::STOPPED,
     &expect::EXPECTED,
+    &crash::CRASH,
     &truth::TRUTH,
     &launches::AT_MOST_ONCE,
     &launches::LAUNCHES,

@@ -174,6 +174,7 @@ fn empty() -> Evidence {
         leftovers: Vec::new(),
         canaries: BTreeMap::from([("note".into(), "CnryNote42".into())]),
         printed: Default::default(),
+        crash: None,
         stopped: None,
         seconds: 0.1,
     }

@@ -23,7 +23,6 @@ use crate::run::events::{Event, Finished, REPORT_FORMAT, Reader, Started, Summar
 use crate::run::scheduler::{Options, run};
 use crate::run::smoke::{introduction, smoke};
 use crate::run::subject::Subject;
-use crate::scenario::model::World;
 use crate::scenario::select::select;
 use crate::scenario::{Scenario, ScenarioId};
 
@@ -109,6 +108,10 @@ impl How {
             ));
         }
         let subject = self.subject.find(printer)?;
+        let subject = match selected.iter().any(Scenario::has_crash_points) {
+            true => self.subject.mortal(subject, printer)?,
+            false => subject,
+        };
         let mut folder = match &self.out {
             Some(path) => Some(Folder::create(path).map_err(|error| {
                 Problem::new(
@@ -157,7 +160,7 @@ impl How {
             Ok(_) => selected,
             Err(missing) => {
                 let lack = Lack { what: "a real browser", why: missing.to_string(), hint: missing.hint().to_owned() };
-                unable.set_apart(selected, |world| world.browser, self.require_browser, lack)?
+                unable.set_apart(selected, |scenario| scenario.world.browser, self.require_browser, lack)?
             }
         };
         let selected = match RealFlow::find(&real_flow_folder()?) {
@@ -165,7 +168,15 @@ impl How {
             None => {
                 let why = "it isn't installed here".to_owned();
                 let lack = Lack { what: "the real Flow", why, hint: SET_UP_FLOW.to_owned() };
-                unable.set_apart(selected, |world| world.real_flow, self.require_real_flow, lack)?
+                unable.set_apart(selected, |scenario| scenario.world.real_flow, self.require_real_flow, lack)?
+            }
+        };
+        let selected = match self.subject.can_crash() {
+            true => selected,
+            false => {
+                let why = "there is none of this agent".to_owned();
+                let lack = Lack { what: "a build with crash points", why, hint: NAME_CRASH_AGENT.to_owned() };
+                unable.set_apart(selected, Scenario::has_crash_points, false, lack)?
             }
         };
         Ok((selected, unable))
@@ -173,6 +184,8 @@ impl How {
 }
 
 const SET_UP_FLOW: &str = "`conformance setup-flow` installs it, or name one with OPENADAPT_FLOW";
+
+const NAME_CRASH_AGENT: &str = "start this program with cargo run, or name one with --crash-agent";
 
 /// Scenarios that this machine can't run, and why.
 #[derive(Debug, Default)]
@@ -192,7 +205,7 @@ impl Unable {
     fn set_apart(
         &mut self,
         selected: Vec<Scenario>,
-        needs: impl Fn(&World) -> bool,
+        needs: impl Fn(&Scenario) -> bool,
         required: bool,
         lack: Lack,
     ) -> Result<Vec<Scenario>, Problem> {
@@ -200,8 +213,7 @@ impl Unable {
         if required {
             return Err(Problem::new(Exit::SetUp, format!("{what} is required, and {why}"), hint));
         }
-        let (apart, selected): (Vec<Scenario>, Vec<Scenario>) =
-            selected.into_iter().partition(|scenario| needs(&scenario.world));
+        let (apart, selected): (Vec<Scenario>, Vec<Scenario>) = selected.into_iter().partition(needs);
         if apart.is_empty() {
             return Ok(selected);
         }

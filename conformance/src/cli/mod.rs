@@ -2,6 +2,7 @@
 
 mod bench;
 mod clients;
+mod crash;
 mod docs;
 mod explain;
 mod judge;
@@ -49,6 +50,8 @@ enum Verb {
     Smoke(smoke::Smoke),
     /// Broken frames in great number, from a seed: each must get its due, and none may start anything.
     Storm(storm::Storm),
+    /// Server and keeper die at every named moment, or at drawn ones: nothing known is lost, nothing done twice.
+    Crash(crash::Crash),
     /// Clients and checkers of other people against the agent.
     Clients(clients::Clients),
     #[command(hide = true)]
@@ -94,6 +97,7 @@ pub fn main() -> Exit {
         Verb::Explain(explain) => explain.run(printer),
         Verb::Smoke(smoke) => smoke.run(printer),
         Verb::Storm(storm) => storm.run(printer),
+        Verb::Crash(crash) => crash.run(printer),
         Verb::Clients(clients) => clients.run(printer),
         Verb::Tee(tee) => tee.run(),
         Verb::Report(report) => report.run(printer),

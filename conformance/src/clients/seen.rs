@@ -55,6 +55,7 @@ fn evidence(lines: Vec<Line>) -> Option<Evidence> {
         leftovers: Vec::new(),
         canaries: BTreeMap::new(),
         printed: BTreeSet::new(),
+        crash: None,
         stopped: None,
         seconds: 0.0,
     })

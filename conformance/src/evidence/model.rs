@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::crash::CrashSeen;
 use super::files::SeenFile;
 use super::journal::JournalLine;
 use super::ledger::SeenLedger;
@@ -40,6 +41,9 @@ pub struct Evidence {
     /// Those of them that Flow was told to print or report.
     #[serde(default)]
     pub printed: BTreeSet<String>,
+    /// What was seen of a crash, in a scenario that has one.
+    #[serde(default)]
+    pub crash: Option<CrashSeen>,
     pub stopped: Option<Stopped>,
     pub seconds: f64,
 }

@@ -4,6 +4,7 @@ pub mod act;
 pub mod answers;
 pub mod bundle;
 pub mod clinic;
+pub mod crash;
 pub mod edit;
 pub mod events;
 pub mod forms;

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::act::act;
 use super::clinic::Clinic;
+use super::crash;
 use super::process;
 use super::subject::Subject;
 use super::world::{World, WorldError};
@@ -22,10 +23,17 @@ const CLOSING: Duration = Duration::from_secs(5);
 /// Runs a scenario and gives back everything that was seen. A fault of any kind is part of the record.
 pub async fn perform(scenario: &Scenario, subject: &Subject) -> Evidence {
     let began = Instant::now();
+    let furnished = scenario.furnished();
+    let scenario = furnished.as_ref().unwrap_or(scenario);
     let mut evidence = blank(scenario);
     match World::create(scenario, subject) {
         Ok(world) => {
-            evidence.stopped = play(&world).await.err();
+            if scenario.has_crash_points() {
+                let (seen, stopped) = crash::play(&world).await;
+                (evidence.crash, evidence.stopped) = (Some(seen), stopped);
+            } else {
+                evidence.stopped = play(&world).await.err();
+            }
             collect(&world, &mut evidence).await;
         }
         Err(error) => evidence.stopped = Some(stop_of(&error, None, "a world")),
@@ -202,6 +210,7 @@ fn blank(scenario: &Scenario) -> Evidence {
         leftovers: Vec::new(),
         canaries: Default::default(),
         printed: Default::default(),
+        crash: None,
         stopped: None,
         seconds: 0.0,
     }

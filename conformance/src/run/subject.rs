@@ -2,12 +2,15 @@
 
 use crate::browser::Browser;
 use crate::real_flow::RealFlow;
+use crate::scenario::Scenario;
 
 /// The words of the two commands under judgement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Subject {
     pub agent: Vec<String>,
     pub flow: Vec<String>,
+    /// The agent with its crash points, for worlds in which it dies at one; none where there is no such build.
+    pub mortal: Option<Vec<String>>,
     /// What worlds with a browser get; none where there is none.
     pub browser: Option<Browser>,
     /// What worlds with the real Flow get; none where there is none.
@@ -15,6 +18,12 @@ pub struct Subject {
 }
 
 impl Subject {
+    /// The command of this scenario's servers.
+    pub fn agent_for(&self, scenario: &Scenario) -> Vec<String> {
+        let mortal = self.mortal.as_ref().filter(|_| scenario.has_crash_points());
+        mortal.unwrap_or(&self.agent).clone()
+    }
+
     pub fn agent_as_text(&self) -> String {
         join(&self.agent)
     }

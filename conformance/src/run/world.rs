@@ -128,7 +128,7 @@ impl<'a> World<'a> {
         };
         let launch = Launch {
             name: name.to_owned(),
-            argv: [self.subject.agent.clone(), self.arguments(&plan)?].concat(),
+            argv: [self.subject.agent_for(self.scenario), self.arguments(&plan)?].concat(),
             env: self.environment(plan.env.as_ref()),
             cwd: self.folders.world.clone(),
             umask: Some(octal(plan.umask.as_deref().unwrap_or("0022"))?),

@@ -10,6 +10,7 @@ use super::files::{FileFact, PlantedFile};
 use super::form::FormReply;
 use super::id::{RequirementId, ScenarioId};
 use crate::check::matcher::Matcher;
+use crate::crash::{Case, Kill};
 
 /// One scenario, as it is run and judged.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -33,6 +34,12 @@ pub struct Scenario {
     pub actions: Vec<Action>,
     #[serde(default)]
     pub after: After,
+    /// Server or keeper dies at a named moment, instead of actions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub crash: Option<Case>,
+    /// They are killed at a moment that is drawn, instead of actions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kill: Option<Kill>,
 }
 
 /// The folders, bundles and servers that a scenario begins with.
