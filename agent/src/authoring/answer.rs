@@ -43,9 +43,11 @@ impl Refused {
     /// Told as a result, not as an error: the caller can put it right by itself, or hand it on as it is.
     pub const fn as_result(self) -> Option<&'static str> {
         match self {
-            Self::StaleNode | Self::MissingSecretType | Self::NotCompiled | Self::AdmitRefused | Self::AdmitUnavailable => {
-                Some(self.as_str())
-            }
+            Self::StaleNode
+            | Self::MissingSecretType
+            | Self::NotCompiled
+            | Self::AdmitRefused
+            | Self::AdmitUnavailable => Some(self.as_str()),
             _ => None,
         }
     }

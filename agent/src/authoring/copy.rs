@@ -3,14 +3,17 @@
 use super::answer::Refused;
 use super::tool::RecordingTool;
 
-pub const COACH_ONLY: &str = "COACH_ONLY: on this window only a person may act. Tell them what to do; set_coach keeps the hint.";
+pub const COACH_ONLY: &str =
+    "COACH_ONLY: on this window only a person may act. Tell them what to do; set_coach keeps the hint.";
 pub const LOST: &str = "The recording session is gone, so nothing was done. It isn't started again by itself: the operator starts the server \
     anew, and the recording begins anew.";
 pub const UNKNOWN: &str = "It isn't known whether this was done in the app. Don't repeat it: call observe, and ask the person what is to be \
     seen.";
 pub const SUPPRESSED: &str = "The session has refused exactly this twice, and nothing has changed since. Call observe, and then do something else.";
-pub const NOT_RECORDED: &str = "This computer's store can't be written, so nothing was done. The operator finds the cause in the server's log.";
-pub const CHANGED_MEANWHILE: &str = "Something has changed since this was asked for, so nothing was done. Look again with observe.";
+pub const NOT_RECORDED: &str =
+    "This computer's store can't be written, so nothing was done. The operator finds the cause in the server's log.";
+pub const CHANGED_MEANWHILE: &str =
+    "Something has changed since this was asked for, so nothing was done. Look again with observe.";
 pub const NEEDS_PARAM: &str = "pause_for_input needs param here: a name for what the person types. Nothing was paused.";
 pub const NO_FORM: &str = "Only a person accepts a draft, and this client can't show the form that asks for it. The operator accepts it in Flow.";
 pub const NOT_CONFIRMED: &str = "The form came back without a tick, so the draft isn't accepted.";
@@ -35,7 +38,9 @@ pub const fn refused(refused: Refused) -> &'static str {
         Refused::Halted => "This recording was ended with halt. The operator starts the server anew for another one.",
         Refused::StaleNode => "There is no such node in the window now. Call observe again.",
         Refused::MissingPauseTarget => "Where the person types isn't known: name a node, or click the field first.",
-        Refused::MissingSecretType => "A secret of the recording has no field that it is typed into, so there is no draft.",
+        Refused::MissingSecretType => {
+            "A secret of the recording has no field that it is typed into, so there is no draft."
+        }
         Refused::NotCompiled => "There is no draft yet. Call compile first.",
         Refused::AdmitRefused => "Flow didn't accept the draft.",
         Refused::AdmitUnavailable => "This Flow accepts no drafts here.",

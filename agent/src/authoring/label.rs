@@ -51,7 +51,12 @@ mod tests {
 
     #[test]
     fn plain_labels_pass_with_their_white_space_collapsed() {
-        for (text, label) in [("Save  Encounter", "Save Encounter"), ("\n note\t", "note"), ("open-p1", "open-p1"), ("Step 2 of 10", "Step 2 of 10")] {
+        for (text, label) in [
+            ("Save  Encounter", "Save Encounter"),
+            ("\n note\t", "note"),
+            ("open-p1", "open-p1"),
+            ("Step 2 of 10", "Step 2 of 10"),
+        ] {
             assert_eq!(told(text).as_deref(), Some(label));
         }
         assert!(told(&"a".repeat(LONGEST)).is_some());
@@ -60,8 +65,22 @@ mod tests {
     #[test]
     fn whatever_could_be_somebodys_is_dropped() {
         for text in [
-            "", " ", "_x", "a@b.cc", "http://a", "MRN 123456", "12345", "1980-01-01", "123-45-6789", "555 1234", "555.867.5309", "Jos\u{e9}",
-            "a\u{0}b", "a/b", "a:b", "1 2 3 4 5 6",
+            "",
+            " ",
+            "_x",
+            "a@b.cc",
+            "http://a",
+            "MRN 123456",
+            "12345",
+            "1980-01-01",
+            "123-45-6789",
+            "555 1234",
+            "555.867.5309",
+            "Jos\u{e9}",
+            "a\u{0}b",
+            "a/b",
+            "a:b",
+            "1 2 3 4 5 6",
         ] {
             assert_eq!(told(text), None, "{text:?}");
         }

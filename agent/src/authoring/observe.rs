@@ -99,7 +99,8 @@ impl Observed {
         if coach_only || !backend.has_tree() {
             return empty;
         }
-        let mut observed = Self { provider: word("provider").and_then(Provider::parse).unwrap_or(Provider::None), ..empty };
+        let mut observed =
+            Self { provider: word("provider").and_then(Provider::parse).unwrap_or(Provider::None), ..empty };
         observed.plant(said.get("tree").and_then(Value::as_array).map_or(&[][..], Vec::as_slice));
         observed.truncated |= said.get("truncated") == Some(&Value::Bool(true));
         observed.fit();

@@ -96,11 +96,14 @@ fn refusal(why: &NotOpened) -> Refusal {
     const FLOW: &str = "install it where --flow-cli finds it: pip install 'openadapt-flow==1.35.1' playwright";
     const BROWSER: &str = "`openadapt-agent doctor` tells what is there; a Chromium may be named in OPENADAPT_CHROMIUM";
     let (sentence, hint) = match why {
-        NotOpened::Bridge(BridgeFault::NoFlow) => ("recording needs openadapt-flow, and its interpreter has none", FLOW),
-        NotOpened::Bridge(BridgeFault::OtherVersion) => ("recording needs a Flow 1.35, and this is another one", FLOW),
-        NotOpened::Bridge(BridgeFault::NotStarted) => {
-            ("recording needs Flow's bridge, and its program can't be started", "name Flow with --flow-cli, or its bridge with --flow-bridge")
+        NotOpened::Bridge(BridgeFault::NoFlow) => {
+            ("recording needs openadapt-flow, and its interpreter has none", FLOW)
         }
+        NotOpened::Bridge(BridgeFault::OtherVersion) => ("recording needs a Flow 1.35, and this is another one", FLOW),
+        NotOpened::Bridge(BridgeFault::NotStarted) => (
+            "recording needs Flow's bridge, and its program can't be started",
+            "name Flow with --flow-cli, or its bridge with --flow-bridge",
+        ),
         NotOpened::Bridge(_) => (
             "recording needs Flow's bridge, and it didn't answer as one",
             "name Flow with --flow-cli, or its bridge with --flow-bridge",
@@ -114,7 +117,9 @@ fn refusal(why: &NotOpened) -> Refusal {
                 "the person must see the browser that is recorded, and there is no display here",
                 "start the server in a desktop session; OPENADAPT_AUTHORING_HEADLESS=1 records in a browser that nobody sees",
             ),
-            "page_failed" => ("the page of --url can't be opened", "look whether the app is there, and whether --url names it"),
+            "page_failed" => {
+                ("the page of --url can't be opened", "look whether the app is there, and whether --url names it")
+            }
             "coach_only" => (
                 "this Flow records no window of that kind: only a person may act there",
                 "pin a browser with --url and --headed, or use a Flow whose authoring drives such windows",
@@ -123,8 +128,13 @@ fn refusal(why: &NotOpened) -> Refusal {
                 "the pinned window can't be served on this computer",
                 "pin a browser with --url and --headed, or start the server where the window is",
             ),
-            "folder_failed" => ("the session can't write its recording", "name a folder that this account can write with --runs-dir"),
-            _ => ("the recording session can't be opened", "`openadapt-agent doctor` tells what is there and what is missing"),
+            "folder_failed" => {
+                ("the session can't write its recording", "name a folder that this account can write with --runs-dir")
+            }
+            _ => (
+                "the recording session can't be opened",
+                "`openadapt-agent doctor` tells what is there and what is missing",
+            ),
         },
     };
     Refusal::new(sentence, hint)

@@ -183,7 +183,15 @@ mod tests {
         let click = |arguments| parse(RecordingTool::Click, arguments);
         assert_eq!(click(json!({"x": 1, "y": 2.0})), Ok(Step::Click(Place::Pixels { x: 1, y: 2 })));
         assert_eq!(click(json!({"node_id": "n_1"})), Ok(Step::Click(Place::Node(Node("n_1".to_owned())))));
-        for bad in [json!({}), json!({"x": 1}), json!({"y": 1}), json!({"x": -1, "y": 1}), json!({"x": 1, "y": 1, "node_id": "n"}), json!({"node_id": ""}), json!({"x": 1.5, "y": 1})] {
+        for bad in [
+            json!({}),
+            json!({"x": 1}),
+            json!({"y": 1}),
+            json!({"x": -1, "y": 1}),
+            json!({"x": 1, "y": 1, "node_id": "n"}),
+            json!({"node_id": ""}),
+            json!({"x": 1.5, "y": 1}),
+        ] {
             assert_eq!(click(bad.clone()), Err(Misshapen), "{bad}");
         }
     }
@@ -208,7 +216,15 @@ mod tests {
 
     #[test]
     fn the_name_of_an_input_is_a_small_word() {
-        for (name, fits) in [("note", true), ("a_1", true), ("Note", false), ("1a", false), ("", false), ("a-b", false), ("a\u{e9}", false)] {
+        for (name, fits) in [
+            ("note", true),
+            ("a_1", true),
+            ("Note", false),
+            ("1a", false),
+            ("", false),
+            ("a-b", false),
+            ("a\u{e9}", false),
+        ] {
             assert_eq!(parse(RecordingTool::PauseForInput, json!({"param": name})).is_ok(), fits, "{name}");
         }
         assert!(parse(RecordingTool::PauseForInput, json!({"param": "a".repeat(33)})).is_err());

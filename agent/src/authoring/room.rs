@@ -47,7 +47,9 @@ pub enum Told {
     /// It may have been done or not.
     Unknown,
     /// A person is asked; a yes is good for this.
-    Ask { binding: String },
+    Ask {
+        binding: String,
+    },
 }
 
 /// A person's answer to a form, and what it was about.
@@ -180,8 +182,10 @@ impl Room {
         forms: bool,
         given: &Given,
     ) -> Result<Told, StoreError> {
-        let binds = given.binding == piece.binding && forms && matches!(inside.opened.session.stage(), Stage::Compiled(_));
-        let outcome = if given.outcome == FormOutcome::Confirmed && !binds { FormOutcome::Unanswered } else { given.outcome };
+        let binds =
+            given.binding == piece.binding && forms && matches!(inside.opened.session.stage(), Stage::Compiled(_));
+        let outcome =
+            if given.outcome == FormOutcome::Confirmed && !binds { FormOutcome::Unanswered } else { given.outcome };
         let approved = self.core.decision_answered(piece, outcome)?;
         match (given.outcome, approved) {
             (FormOutcome::Confirmed, Some(approved)) => self.carry_out(inside, piece, step, approved),
@@ -194,7 +198,13 @@ impl Room {
     }
 
     /// Dispatched, handed over, sealed: in this order, and each once.
-    fn carry_out(&self, inside: &mut Inside, piece: &Piece, step: &Step, approved: Approved) -> Result<Told, StoreError> {
+    fn carry_out(
+        &self,
+        inside: &mut Inside,
+        piece: &Piece,
+        step: &Step,
+        approved: Approved,
+    ) -> Result<Told, StoreError> {
         let Some((handed, token)) = self.core.decision_dispatched(piece, approved)? else {
             return Ok(Told::Refused(copy::CHANGED_MEANWHILE));
         };

@@ -30,7 +30,9 @@ mod tests {
     use super::*;
 
     fn said(scrubbed: bool, picture: &str) -> Map<String, Value> {
-        let Value::Object(said) = json!({"scrubbed": scrubbed, "screen_png_base64": picture, "title": "x"}) else { panic!() };
+        let Value::Object(said) = json!({"scrubbed": scrubbed, "screen_png_base64": picture, "title": "x"}) else {
+            panic!()
+        };
         said
     }
 

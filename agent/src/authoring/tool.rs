@@ -53,7 +53,8 @@ mod tests {
 
     #[test]
     fn the_one_entry_knows_each_acting_tool_by_its_own_name() {
-        let entered: Vec<_> = RecordingTool::ALL.iter().filter_map(|tool| Some((tool.as_str(), tool.entered()?.as_str()))).collect();
+        let entered: Vec<_> =
+            RecordingTool::ALL.iter().filter_map(|tool| Some((tool.as_str(), tool.entered()?.as_str()))).collect();
         assert_eq!(entered.len(), 9);
         assert!(entered.iter().all(|(own, entered)| own == entered), "{entered:?}");
     }

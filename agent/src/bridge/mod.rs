@@ -162,8 +162,9 @@ impl ToolHost for Bridge {
 
     /// Also for a tool that was taken off the list since the client read it.
     fn has_output_schema(&self, name: &str, _: ClientTraits) -> bool {
-        self.has_workflows && (matches!(name, tools::LIST_WORKFLOWS | tools::GET_RUN)
-            || name == tools::RUN_WORKFLOW && self.service.runs_enabled())
+        self.has_workflows
+            && (matches!(name, tools::LIST_WORKFLOWS | tools::GET_RUN)
+                || name == tools::RUN_WORKFLOW && self.service.runs_enabled())
     }
 
     fn form_limit(&self) -> Duration {

@@ -75,10 +75,9 @@ const fn words(tool: RecordingTool) -> (&'static str, &'static str) {
             "Click",
             "Clicks one node of the latest observe, or a place in pixels, and records it. A click proves nothing about what was saved.",
         ),
-        RecordingTool::Halt => (
-            "Abandon the recording",
-            "Ends the recording session without a draft. It stops no run of a workflow.",
-        ),
+        RecordingTool::Halt => {
+            ("Abandon the recording", "Ends the recording session without a draft. It stops no run of a workflow.")
+        }
         RecordingTool::Type => (
             "Type",
             "Types text that you supply where the last click was, and records it; with param as an input of the workflow. Never use it \
@@ -94,10 +93,9 @@ const fn words(tool: RecordingTool) -> (&'static str, &'static str) {
              recorded is false the pause goes on.",
         ),
         RecordingTool::StopRecord => ("Stop recording", "Finishes the recording without making a draft of it."),
-        RecordingTool::Compile => (
-            "Make a draft",
-            "Makes a draft workflow of the recording. A person still has to accept it: call admit.",
-        ),
+        RecordingTool::Compile => {
+            ("Make a draft", "Makes a draft workflow of the recording. A person still has to accept it: call admit.")
+        }
         RecordingTool::Admit => (
             "Ask a person to accept the draft",
             "Asks the person at the computer, in a form, to accept the draft. You can't accept it for them.",
@@ -111,7 +109,9 @@ const fn words(tool: RecordingTool) -> (&'static str, &'static str) {
             "Keeps a hint of at most 80 characters for the person who watches. No names, numbers or anything about somebody.",
         ),
         RecordingTool::GetCoach => ("Read the hint", "Tells the last hint for the person."),
-        RecordingTool::BindStatus => ("Tell how this server is bound", "Tells that this server is on the computer itself, over stdio."),
+        RecordingTool::BindStatus => {
+            ("Tell how this server is bound", "Tells that this server is on the computer itself, over stdio.")
+        }
         RecordingTool::Screen => (
             "Show the window",
             "Shows the pinned window as a picture, in the pixels that click takes. The operator has opened this.",

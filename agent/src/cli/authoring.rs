@@ -81,12 +81,14 @@ impl Connect {
         let options = for_a_mailbox(flags, &Surroundings::of_this_process())?;
         mcp::log::install(tracing::level_filters::LevelFilter::WARN);
         let service = Service::open(&options)?;
-        let recording = options.recording.as_ref().ok_or_else(|| Refusal::new("nothing is pinned", "add --url URL --headed"))?;
+        let recording =
+            options.recording.as_ref().ok_or_else(|| Refusal::new("nothing is pinned", "add --url URL --headed"))?;
         let core = service.decisions();
         let opened = Opened::open(recording, core.store_folder(), service.runs_dir())?;
         let room = Arc::new(Room::new(core, Origin::Mailbox, Screens::Off, opened));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(|_| Refusal::new("this computer is out of resources", "try again in a moment"))?;
+        let runtime =
+            runtime.map_err(|_| Refusal::new("this computer is out of resources", "try again in a moment"))?;
         let ended = runtime.block_on(async {
             tokio::select! {
                 fault = connect::serve(&target, Desk::new(room, Terminal::new(console::to_stderr)), console::to_stderr) => Err(fault),

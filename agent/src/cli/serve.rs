@@ -109,12 +109,18 @@ fn banner(options: &ServeOptions, service: &Service) -> String {
         return format!("openadapt-agent {}: {}", env!("CARGO_PKG_VERSION"), sandbox.banner());
     }
     if options.workflows == WorkflowSource::Nothing {
-        return format!("openadapt-agent {}: records a first demonstration, runs nothing.\n", env!("CARGO_PKG_VERSION"));
+        return format!(
+            "openadapt-agent {}: records a first demonstration, runs nothing.\n",
+            env!("CARGO_PKG_VERSION")
+        );
     }
     let total = service.catalog().iter().count();
     let loadable = service.catalog().iter().filter(|workflow| workflow.available()).count();
     let what = if options.runs_enabled { "runs workflows" } else { "only lists workflows" };
     let decisions = if options.attended.is_some() { ", carries decisions" } else { "" };
     let records = if options.recording.is_some() { ", records a first demonstration" } else { "" };
-    format!("openadapt-agent {}: {what}{decisions}{records}, {loadable} of {total} can be loaded.\n", env!("CARGO_PKG_VERSION"))
+    format!(
+        "openadapt-agent {}: {what}{decisions}{records}, {loadable} of {total} can be loaded.\n",
+        env!("CARGO_PKG_VERSION")
+    )
 }

@@ -250,7 +250,10 @@ impl Flags {
         let attended = self.allow_attended_actions || self.mode == Some(ModeFlag::Attended);
         let records = self.recording.authoring;
         if self.bundles.is_none() && !records {
-            return Err(Refusal::new("no workflows were named", "add --bundles DIR with a folder of compiled workflows"));
+            return Err(Refusal::new(
+                "no workflows were named",
+                "add --bundles DIR with a folder of compiled workflows",
+            ));
         }
         if self.bundles.as_ref().is_some_and(|bundles| !bundles.is_dir()) {
             return Err(Refusal::new(

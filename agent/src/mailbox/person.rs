@@ -49,9 +49,13 @@ impl Person for Terminal {
     fn allows(&mut self, app: ChatApp, instead: bool) -> bool {
         let app = app.as_str();
         let question = if instead {
-            format!("Another account of {app} asks to record in this window, instead of the one that may now. Allow it? [y/N] ")
+            format!(
+                "Another account of {app} asks to record in this window, instead of the one that may now. Allow it? [y/N] "
+            )
         } else {
-            format!("An account of {app} asks to record in this window: to look at it, click in it, and pause for you. Allow it? [y/N] ")
+            format!(
+                "An account of {app} asks to record in this window: to look at it, click in it, and pause for you. Allow it? [y/N] "
+            )
         };
         let answer = self.ask(&question).unwrap_or_default();
         matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes")

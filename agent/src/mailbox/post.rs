@@ -99,7 +99,13 @@ impl Mailbox {
         }
     }
 
-    pub async fn callback(&self, lease: &Lease, id: &CommandId, done: bool, result: &Map<String, Value>) -> Result<(), PostFault> {
+    pub async fn callback(
+        &self,
+        lease: &Lease,
+        id: &CommandId,
+        done: bool,
+        result: &Map<String, Value>,
+    ) -> Result<(), PostFault> {
         let status = if done { "done" } else { "error" };
         self.told("callback", json!({ "command_id": id.as_str(), "status": status, "result": result }), lease).await
     }

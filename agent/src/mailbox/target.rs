@@ -119,7 +119,8 @@ impl Fields {
             }
         }
         // As a browser writes it in a query, or as a person does.
-        let spellings = [ORIGIN, "https%3A%2F%2Fopenadapt.ai", "https%3a%2f%2fopenadapt.ai", "https:%2F%2Fopenadapt.ai"];
+        let spellings =
+            [ORIGIN, "https%3A%2F%2Fopenadapt.ai", "https%3a%2f%2fopenadapt.ai", "https:%2F%2Fopenadapt.ai"];
         match &fields.origin {
             Some(origin) if !spellings.contains(&origin.as_str()) => Err(NoTarget::OtherOrigin),
             _ => Ok(fields),

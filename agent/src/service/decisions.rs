@@ -100,11 +100,7 @@ impl Core {
     }
 
     /// What a person answered. `None` where that isn't a yes, or nobody is asked any more.
-    pub fn decision_answered(
-        &self,
-        piece: &Piece,
-        given: FormOutcome,
-    ) -> Result<Option<Approved>, StoreError> {
+    pub fn decision_answered(&self, piece: &Piece, given: FormOutcome) -> Result<Option<Approved>, StoreError> {
         let policy = self.in_force()?;
         // Each call that asks has a question of its own, and each answer closes one.
         let Some(waiting) = self.actions().asked_here(&self.identity_of(piece))? else { return Ok(None) };
@@ -123,12 +119,7 @@ impl Core {
     }
 
     /// What was confirmed can't be handed over: the item has changed, or Flow's bridge isn't there.
-    pub fn decision_dropped(
-        &self,
-        piece: &Piece,
-        approved: Approved,
-        end: DecisionEnd,
-    ) -> Result<(), StoreError> {
+    pub fn decision_dropped(&self, piece: &Piece, approved: Approved, end: DecisionEnd) -> Result<(), StoreError> {
         self.seal_decision(approved.authorized.action(), piece, end, None, Map::new())
     }
 

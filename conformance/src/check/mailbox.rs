@@ -29,7 +29,11 @@ fn judge(evidence: &Evidence, mut verdict: Verdict) -> Verdict {
         }
         let right = if call == "claim" { holds("anonymous") } else { holds("authorized") };
         if !right {
-            verdict.fails(format!("{call} with the lease, and the claim without"), "another word, or none", [Cite::Journal(*at)]);
+            verdict.fails(
+                format!("{call} with the lease, and the claim without"),
+                "another word, or none",
+                [Cite::Journal(*at)],
+            );
         }
         let asked = line.text("asked").unwrap_or_default();
         if !(asked.starts_with("POST /j/") && asked.ends_with(&format!("/runner/{call} HTTP/1.1"))) {
@@ -66,8 +70,7 @@ fn once(evidence: &Evidence, lines: &[(usize, &JournalLine)], verdict: &mut Verd
     for line in evidence.journal.iter().filter(|line| line.event() == "authoring") {
         let tool = line.text("op").and_then(|op| op.strip_prefix("authoring.")).unwrap_or_default();
         // What a person typed is taken in the course of the pause.
-        let tool = if tool == "continue_input" { "pause_for_input" } else { tool };
-        if tool != "open" && line.text("op") != Some("authoring.continue_input") {
+        if !matches!(tool, "open" | "continue_input") {
             *done.entry(tool).or_default() += 1;
         }
     }
@@ -82,9 +85,15 @@ fn once(evidence: &Evidence, lines: &[(usize, &JournalLine)], verdict: &mut Verd
 /// Everything that somebody could read afterwards.
 fn told(evidence: &Evidence) -> Vec<(String, &str)> {
     let servers = evidence.servers.iter().map(|server| (format!("stderr of {}", server.name), server.stderr.as_str()));
-    let files = evidence.files.iter().filter(|file| !file.planted).map(|file| (file.path.display().to_string(), file.text.as_str()));
+    let files = evidence
+        .files
+        .iter()
+        .filter(|file| !file.planted)
+        .map(|file| (file.path.display().to_string(), file.text.as_str()));
     let programs = evidence.steps.iter().filter_map(|step| match &step.seen {
-        Seen::Program { stdout, stderr, .. } => Some([stdout, stderr].map(|text| ("what a command printed".to_owned(), text.as_str()))),
+        Seen::Program { stdout, stderr, .. } => {
+            Some([stdout, stderr].map(|text| ("what a command printed".to_owned(), text.as_str())))
+        }
         _ => None,
     });
     servers.chain(files).chain(programs.flatten()).collect()

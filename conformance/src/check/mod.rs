@@ -10,6 +10,7 @@ pub mod ends;
 pub mod expect;
 pub mod frames;
 pub mod launches;
+pub mod mailbox;
 pub mod matcher;
 pub mod progress;
 pub mod recording;
@@ -48,6 +49,7 @@ pub const CHECKS: &[&Check] = &[
     &progress::PROGRESS,
     &storm::STORM,
     &recording::RECORDING,
+    &mailbox::MAILBOX,
     &canary::CANARY,
     &attended::decisions::DECISIONS,
     &attended::twice::ONCE,

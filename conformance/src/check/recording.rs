@@ -18,18 +18,29 @@ const OF_A_RUN: &[&str] = &["VERIFIED", "saved_and_checked", "execution_outcome"
 fn judge(evidence: &Evidence, mut verdict: Verdict) -> Verdict {
     let lines = || evidence.journal.iter().enumerate().filter(|(_, line)| line.event() == "authoring");
     let mut accepted = evidence.frames.iter().enumerate().filter(|(index, frame)| {
-        frame.way == Way::Sent && frame.text.contains("confirmed") && evidence.message(*index).is_some_and(|it| says_yes(&it))
+        frame.way == Way::Sent
+            && frame.text.contains("confirmed")
+            && evidence.message(*index).is_some_and(|it| says_yes(&it))
     });
-    let mut typed: Vec<&str> = calls(evidence, "type").filter_map(|call| call.arguments.get("text")?.as_str()).collect();
+    let mut typed: Vec<&str> =
+        calls(evidence, "type").filter_map(|call| call.arguments.get("text")?.as_str()).collect();
     for (at, line) in lines() {
         verdict.saw();
         if is_done(line, "authoring.admit") && accepted.next().is_none() {
-            verdict.fails("a form that a person confirmed before each accepted draft", "there is none", [Cite::Journal(at)]);
+            verdict.fails(
+                "a form that a person confirmed before each accepted draft",
+                "there is none",
+                [Cite::Journal(at)],
+            );
         }
         if let Some(text) = line.text("text") {
             match typed.iter().position(|sent| *sent == text) {
                 Some(position) => drop(typed.remove(position)),
-                None => verdict.fails("text is typed once for each call of type", "no such call was made", [Cite::Journal(at)]),
+                None => verdict.fails(
+                    "text is typed once for each call of type",
+                    "no such call was made",
+                    [Cite::Journal(at)],
+                ),
             }
         }
         let how = (line.text("op"), line.text("how"));
@@ -62,7 +73,11 @@ fn calls<'e>(evidence: &'e Evidence, tool: &'e str) -> impl Iterator<Item = &'e 
 
 fn answers(evidence: &Evidence) -> impl Iterator<Item = (&str, usize)> {
     let tool = |exchange: &'_ Exchange| super::results::records(exchange.tool.as_deref().unwrap_or_default());
-    evidence.exchanges.iter().filter(move |exchange| tool(exchange)).filter_map(|exchange| Some((exchange.tool.as_deref()?, exchange.answer?)))
+    evidence
+        .exchanges
+        .iter()
+        .filter(move |exchange| tool(exchange))
+        .filter_map(|exchange| Some((exchange.tool.as_deref()?, exchange.answer?)))
 }
 
 #[cfg(test)]
@@ -87,7 +102,10 @@ mod tests {
         holds(&RECORDING, &with(&[json!({"event": "authoring", "op": "authoring.admit", "done": false})]));
         fails(&RECORDING, &with(&[json!({"event": "authoring", "op": "authoring.admit", "done": true})]));
         fails(&RECORDING, &with(&[json!({"event": "authoring", "op": "authoring.type", "done": true, "text": "x"})]));
-        fails(&RECORDING, &with(&[json!({"event": "authoring", "op": "authoring.continue_input", "how": "type_text"})]));
+        fails(
+            &RECORDING,
+            &with(&[json!({"event": "authoring", "op": "authoring.continue_input", "how": "type_text"})]),
+        );
     }
 
     #[test]

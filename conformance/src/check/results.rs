@@ -27,7 +27,10 @@ fn answers_with_a_run(tool: &str) -> bool {
 
 /// Tools whose text is JSON, whether it stands as structured content, too, or not.
 fn answers_with_json(tool: &str) -> bool {
-    answers_with_a_run(tool) || is_older_run_tool(tool) || matches!(tool, "get_workflow" | "get_run_report" | "observe") || records(tool)
+    answers_with_a_run(tool)
+        || is_older_run_tool(tool)
+        || matches!(tool, "get_workflow" | "get_run_report" | "observe")
+        || records(tool)
 }
 
 /// The recording tools, besides the one that looks at the window.

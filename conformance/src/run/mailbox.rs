@@ -117,12 +117,19 @@ impl Desk {
         match (&answer.text, &answer.body) {
             (Some(text), _) => text.clone(),
             (None, Some(body)) => body.to_string(),
-            (None, None) if call == "claim" && status == 201 => json!({ "leaseSecret": self.lease, "lease_s": 900 }).to_string(),
+            (None, None) if call == "claim" && status == 201 => {
+                json!({ "leaseSecret": self.lease, "lease_s": 900 }).to_string()
+            }
             (None, None) => "{}".to_owned(),
         }
     }
 
-    fn note(&self, call: &str, asked: &Asked, (authorized, status, answer): (bool, u16, &MailboxAnswer)) -> io::Result<()> {
+    fn note(
+        &self,
+        call: &str,
+        asked: &Asked,
+        (authorized, status, answer): (bool, u16, &MailboxAnswer),
+    ) -> io::Result<()> {
         let mut body = asked.body.clone();
         if let Some(bind) = body.get_mut("bind") {
             *bind = "…".into();

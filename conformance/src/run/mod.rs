@@ -9,6 +9,7 @@ pub mod edit;
 pub mod events;
 pub mod forms;
 pub mod fuzz;
+mod mailbox;
 pub mod older;
 pub mod perform;
 pub mod process;

@@ -14,6 +14,7 @@ use tokio::task::JoinHandle;
 
 use super::clinic::Clinic;
 use super::forms::Forms;
+use super::mailbox::Mailbox;
 use super::subject::Subject;
 use super::variables::{Folders, VariableError, Variables};
 use super::{bundle, older, process, special};
@@ -49,6 +50,7 @@ pub struct World<'a> {
     follower: JoinHandle<io::Result<()>>,
     /// Ends when the world does.
     pub clinic: Option<Clinic>,
+    mailbox: Option<Mailbox>,
     /// Removed when the world is dropped.
     _folder: TempDir,
 }
@@ -80,7 +82,7 @@ impl<'a> World<'a> {
         let transcript = Rc::new(Transcript::new(tail));
         let follower = tokio::task::spawn_local(follow(folders.journal.clone(), transcript.clone()));
         let limit = Duration::from_secs(scenario.deadline_s);
-        let world = Self {
+        let mut world = Self {
             scenario,
             subject,
             variables: RefCell::new(Variables::new(folders.clone(), marks)),
@@ -96,12 +98,15 @@ impl<'a> World<'a> {
             swept: Cell::new(false),
             follower,
             clinic,
+            mailbox: None,
             _folder: folder,
         };
         if let Some(clinic) = &world.clinic {
             world.variables.borrow_mut().set("clinic", clinic.url.clone().into());
         }
         world.furnish()?;
+        let answers = world.variables.borrow_mut().resolve(&scenario.world.mailbox)?;
+        world.mailbox = answers.map(|answers| Mailbox::start(answers, &world.folders.journal)).transpose()?;
         Ok(world)
     }
 
@@ -168,6 +173,9 @@ impl<'a> World<'a> {
         }
         if let Some(browser) = self.subject.browser.as_ref().filter(|_| self.scenario.world.browser) {
             env.extend(browser.variables());
+        }
+        if let Some(mailbox) = &self.mailbox {
+            env.insert("OPENADAPT_AGENT_MAILBOX_ORIGIN".into(), mailbox.origin.clone());
         }
         if let Some(flow) = self.real_flow() {
             env.extend(flow.environment());

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
-use super::{authoring, bundle};
 use super::serve::Bridge;
+use super::{authoring, bundle};
 use crate::attended::{self, NotDone, Order, Request, Stage};
 use crate::attention;
 use crate::drive;

@@ -41,7 +41,8 @@ const PICTURE: &str =
 /// The body of the response to an operation of the session.
 pub fn answer(bridge: &Bridge, spec: &AuthoringSpec, op: &str, request: &Value) -> Value {
     let mut held = bridge.session();
-    let body = if op == "authoring.open" { opened(&mut held, spec, request) } else { stepped(&mut held, spec, op, request) };
+    let body =
+        if op == "authoring.open" { opened(&mut held, spec, request) } else { stepped(&mut held, spec, op, request) };
     let state = held.as_ref().map(|session| format!("{:?}", session.state).to_lowercase());
     note(bridge, op, request, &body, state.as_deref());
     if spec.die.as_deref() == Some(op) && body["ok"] == true {
@@ -145,8 +146,9 @@ impl Session {
         self.state = State::Stopped;
         let id = format!("wf_{}", &sha256_hex(format!("recording {}", self.recordings))[..32]);
         let bundle = self.folder.join("bundle");
-        let written = fs::create_dir_all(&bundle)
-            .and_then(|()| fs::write(bundle.join("workflow.json"), json!({"name": "authoring", "draft": id}).to_string()));
+        let written = fs::create_dir_all(&bundle).and_then(|()| {
+            fs::write(bundle.join("workflow.json"), json!({"name": "authoring", "draft": id}).to_string())
+        });
         self.draft = Some(id.clone());
         written.map(|()| id).map_err(|_| "other")
     }

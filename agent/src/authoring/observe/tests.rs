@@ -69,7 +69,11 @@ fn a_node_without_a_sound_place_or_state_is_left_out_and_a_label_that_is_somebod
         let mut broken = node(1);
         *broken.pointer_mut(pointer).unwrap() = bad;
         let object = told(&window_of(vec![broken, node(2), node(2)]), WEB);
-        assert_eq!((&object["node_count"], &object["tree"][0]["node_id"]), (&json!(1), &json!("n_00000002")), "{pointer}");
+        assert_eq!(
+            (&object["node_count"], &object["tree"][0]["node_id"]),
+            (&json!(1), &json!("n_00000002")),
+            "{pointer}"
+        );
     }
     let mut named = node(1);
     named["name"] = "MRN 123456".into();
@@ -131,7 +135,11 @@ fn whatever_a_session_says_only_the_wire_leaves() {
 }
 
 fn any_known() -> impl Strategy<Value = Known> {
-    (proptest::sample::select([&[Backend::Web; 12][..], Backend::ALL].concat()), proptest::bool::weighted(0.1), any::<bool>())
+    (
+        proptest::sample::select([&[Backend::Web; 12][..], Backend::ALL].concat()),
+        proptest::bool::weighted(0.1),
+        any::<bool>(),
+    )
         .prop_map(|(backend, coach_only, recording)| Known { backend, coach_only, recording })
 }
 
@@ -147,18 +155,27 @@ fn text() -> impl Strategy<Value = Value> {
 }
 
 fn odd() -> impl Strategy<Value = Value> {
-    let leaf = prop_oneof![Just(Value::Null), any::<bool>().prop_map(Value::from), any::<f64>().prop_map(|n| json!(n)), any::<i64>().prop_map(Value::from), text()];
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<f64>().prop_map(|n| json!(n)),
+        any::<i64>().prop_map(Value::from),
+        text()
+    ];
     leaf.prop_recursive(4, 24, 6, |inner| {
         prop_oneof![
             proptest::collection::vec(inner.clone(), 0..6).prop_map(Value::from),
-            proptest::collection::vec((key(), inner), 0..6).prop_map(|pairs| Value::Object(pairs.into_iter().collect())),
+            proptest::collection::vec((key(), inner), 0..6)
+                .prop_map(|pairs| Value::Object(pairs.into_iter().collect())),
         ]
     })
 }
 
 fn key() -> impl Strategy<Value = String> {
     proptest::sample::select(
-        ["node_id", "role", "name", "bounds", "enabled", "tree", "window", "title", "value", "backend", CANARY].map(str::to_owned).to_vec(),
+        ["node_id", "role", "name", "bounds", "enabled", "tree", "window", "title", "value", "backend", CANARY]
+            .map(str::to_owned)
+            .to_vec(),
     )
 }
 
@@ -170,7 +187,8 @@ fn any_node() -> impl Strategy<Value = Value> {
     let id = prop_oneof![8 => any::<u32>().prop_map(|id| json!(format!("n_{id:08x}"))), 1 => text()];
     let role = prop_oneof![6 => proptest::sample::select(vec!["button", "text_input", "link", "made_up"]).prop_map(Value::from), 1 => odd()];
     let flag = || prop_oneof![10 => any::<bool>().prop_map(Value::from), 1 => odd()];
-    let bounds = (fraction(), fraction(), fraction(), fraction()).prop_map(|(x, y, w, h)| json!({"x": x, "y": y, "w": w, "h": h, "text": CANARY}));
+    let bounds = (fraction(), fraction(), fraction(), fraction())
+        .prop_map(|(x, y, w, h)| json!({"x": x, "y": y, "w": w, "h": h, "text": CANARY}));
     let words = (text(), text(), text(), text());
     let sound = (id, role, (flag(), flag()), bounds, words).prop_map(|(id, role, (enabled, focused), bounds, (a, b, c, d))| {
         json!({"node_id": id, "role": role, "enabled": enabled, "focused": focused, "bounds": bounds, "name": a, "control_type": b,
@@ -180,7 +198,8 @@ fn any_node() -> impl Strategy<Value = Value> {
 }
 
 fn any_window() -> impl Strategy<Value = Value> {
-    let backend = proptest::sample::select(vec!["web", "web", "web", "macos", "linux", "windows", "rdp", "citrix", "amiga"]);
+    let backend =
+        proptest::sample::select(vec!["web", "web", "web", "macos", "linux", "windows", "rdp", "citrix", "amiga"]);
     let window = prop_oneof![
         Just(json!({"process_name": "Chromium", "title": CANARY, "bounds": {"x": 0, "y": 0, "w": 1, "h": 1}})),
         Just(json!({"process_name": CANARY.repeat(9), "bounds": {"x": 0, "y": 0, "w": 1, "h": 1}})),

@@ -39,7 +39,10 @@ pub struct RecordingFlags {
 
 impl Flags {
     /// Nothing for a server that doesn't record.
-    pub(super) fn recording(&self, bridge: impl FnOnce() -> Result<BridgeCommand, Refusal>) -> Result<Option<RecordingOptions>, Refusal> {
+    pub(super) fn recording(
+        &self,
+        bridge: impl FnOnce() -> Result<BridgeCommand, Refusal>,
+    ) -> Result<Option<RecordingOptions>, Refusal> {
         if !self.recording.authoring {
             return self.no_recording_flags().map(|()| None);
         }
@@ -56,10 +59,13 @@ impl Flags {
         if !self.recording.authoring {
             return Ok(());
         }
-        let sandboxes = [("--tutorial", self.sandbox.is_tutorial()), ("--mode sandbox", self.mode == Some(ModeFlag::Sandbox))];
+        let sandboxes =
+            [("--tutorial", self.sandbox.is_tutorial()), ("--mode sandbox", self.mode == Some(ModeFlag::Sandbox))];
         if let Some((flag, _)) = sandboxes.into_iter().find(|(_, given)| *given) {
             return Err(Refusal::new(
-                format!("--authoring and {flag} can't stand together: the sandbox brings its own workflow, and records nothing"),
+                format!(
+                    "--authoring and {flag} can't stand together: the sandbox brings its own workflow, and records nothing"
+                ),
                 "leave one of them out",
             ));
         }
@@ -111,7 +117,9 @@ impl Flags {
                 "leave one of them out",
             ));
         }
-        for (flag, given) in [("--remote-window-title", flags.remote_window_title.is_some()), ("--citrix", flags.citrix)] {
+        for (flag, given) in
+            [("--remote-window-title", flags.remote_window_title.is_some()), ("--citrix", flags.citrix)]
+        {
             if given && flags.remote_window.is_none() {
                 return Err(Refusal::new(
                     format!("{flag} says more about a remote window, and none is pinned"),
@@ -156,7 +164,8 @@ pub fn nothing_pinned() -> Result<Pin, Refusal> {
 }
 
 fn address(flag: &str, url: &str) -> Result<String, Refusal> {
-    let web = ["http://", "https://"].iter().any(|scheme| url.strip_prefix(scheme).is_some_and(|rest| !rest.is_empty()));
+    let web =
+        ["http://", "https://"].iter().any(|scheme| url.strip_prefix(scheme).is_some_and(|rest| !rest.is_empty()));
     if web && !url.contains(|c: char| c.is_whitespace() || c.is_control()) {
         return Ok(url.to_owned());
     }

@@ -51,7 +51,9 @@ fn refusal(turn: &Turn) -> Option<Refusal> {
 }
 
 fn allow<R: Recorder, P: Person>(desk: &mut Desk<R, P>, id: &str, sub: &str) {
-    let Turn::Allow(_, envelope) = desk.take(command(id, "bind_pack", json!({}), sub)) else { panic!("nobody was asked") };
+    let Turn::Allow(_, envelope) = desk.take(command(id, "bind_pack", json!({}), sub)) else {
+        panic!("nobody was asked")
+    };
     desk.allowed(&envelope);
 }
 
@@ -62,7 +64,10 @@ fn nothing_is_done_for_an_account_that_nobody_allowed() {
     assert_eq!(refusal(&desk.take(command("1", "observe", json!({}), &sub('a')))), Some(Refusal::NotAllowed));
     allow(&mut desk, "2", &sub('a'));
     assert!(matches!(desk.take(command("3", "observe", json!({}), &sub('a'))), Turn::Answer(_, Said::Done(_))));
-    assert_eq!(refusal(&desk.take(command("4", "click", json!({"node_id": "n_1"}), &sub('b')))), Some(Refusal::NotAllowed));
+    assert_eq!(
+        refusal(&desk.take(command("4", "click", json!({"node_id": "n_1"}), &sub('b')))),
+        Some(Refusal::NotAllowed)
+    );
     allow(&mut desk, "5", &sub('b'));
     assert_eq!(refusal(&desk.take(command("6", "observe", json!({}), &sub('a')))), Some(Refusal::NotAllowed));
     assert_eq!(recorder.steps.len(), 1);
@@ -88,7 +93,10 @@ fn typing_is_refused_and_a_pause_is_continued_by_observing() {
         assert_eq!(refusal(&desk.take(command(id, tool, json!({"text": "x"}), &sub('a')))), Some(Refusal::TypeRefused));
     }
     let turn = desk.take(command("4", "pause_for_input", json!({"param": "note"}), &sub('a')));
-    assert_eq!(turn, Turn::Answer(CommandId::parse("4").unwrap(), Said::Done(object(json!({"recorded": true, "param": "note"})))));
+    assert_eq!(
+        turn,
+        Turn::Answer(CommandId::parse("4").unwrap(), Said::Done(object(json!({"recorded": true, "param": "note"}))))
+    );
     let tools: Vec<_> = recorder.steps.iter().map(|(tool, _)| *tool).collect();
     assert_eq!(tools, [RecordingTool::PauseForInput, RecordingTool::ContinueInput]);
 }
@@ -183,14 +191,18 @@ fn envelope() -> impl Strategy<Value = Map<String, Value>> {
     let sub = prop_oneof![6 => Just(json!(sub('a'))), 2 => Just(json!(sub('b'))), 1 => Just(json!("short")), 1 => Just(json!(null))];
     let app = prop_oneof![5 => Just(json!("ChatGPT")), 2 => Just(json!("Claude")), 1 => Just(json!("Somebody")), 1 => Just(json!(1))];
     let version = prop_oneof![4 => Just(None), 2 => Just(Some(json!("openadapt.authoring.command/v1"))), 1 => Just(Some(json!("v2")))];
-    (tools, id, sub, app, version, proptest::bool::weighted(0.05)).prop_map(|((tool, args), id, sub, app, version, more)| {
-        let mut envelope = object(json!({"tool": tool, "command_id": id, "args": args, "oauth_sub_sha256": sub, "client_display": app}));
-        if let Some(version) = version {
-            envelope.insert("schema_version".to_owned(), version);
-        }
-        if more {
-            envelope.insert("more".to_owned(), json!("x"));
-        }
-        envelope
-    })
+    (tools, id, sub, app, version, proptest::bool::weighted(0.05)).prop_map(
+        |((tool, args), id, sub, app, version, more)| {
+            let mut envelope = object(
+                json!({"tool": tool, "command_id": id, "args": args, "oauth_sub_sha256": sub, "client_display": app}),
+            );
+            if let Some(version) = version {
+                envelope.insert("schema_version".to_owned(), version);
+            }
+            if more {
+                envelope.insert("more".to_owned(), json!("x"));
+            }
+            envelope
+        },
+    )
 }

@@ -22,7 +22,8 @@ fn judge(evidence: &Evidence, mut verdict: Verdict) -> Verdict {
     });
     let killed = evidence.steps.iter().filter(|step| matches!(&step.action, Action::Signal(_))).count();
     // What a person asks on the command line, a bridge is asked too.
-    let looked = evidence.steps.iter().filter(|step| matches!(&step.action, Action::Cli(cli) if is_doctor(&cli.cli)));
+    let looked =
+        evidence.steps.iter().filter(|step| matches!(&step.action, Action::Cli(cli) if asks_a_bridge(&cli.cli)));
     let allowed = evidence.servers.len() + lost.len() + killed + looked.count();
     if starts.len() > allowed {
         let actual = format!("{} starts", starts.len());
@@ -31,8 +32,10 @@ fn judge(evidence: &Evidence, mut verdict: Verdict) -> Verdict {
     verdict
 }
 
-fn is_doctor(words: &[String]) -> bool {
-    words.first().is_some_and(|word| word == "doctor")
+/// `doctor`, and whatever records.
+fn asks_a_bridge(words: &[String]) -> bool {
+    words.first().is_some_and(|word| word == "doctor" || word == "authoring")
+        || words.iter().any(|word| word == "--authoring")
 }
 
 fn lines(evidence: &Evidence, is: impl Fn(&JournalLine) -> bool) -> Vec<usize> {
