@@ -132,7 +132,7 @@ impl Search<'_> {
 fn kept_by_the_agent(file: &SeenFile, edited: &BTreeSet<&str>) -> bool {
     let path = file.path.to_string_lossy();
     let in_store = path.contains("/openadapt-agent/");
-    let flows_own = !in_store && (path.contains("/run-") || path.ends_with(".jsonl"));
+    let flows_own = !in_store && (path.contains("/run-") || path.contains("/authoring/") || path.ends_with(".jsonl"));
     let operators = !in_store && (path.contains("/bundles/") || edited.contains(&*path));
     file.kind == Some(FileKind::File) && !file.planted && !flows_own && !operators
 }
@@ -295,6 +295,7 @@ mod tests {
         let mut evidence = planted();
         let printed = evidence.canaries["exception"].clone();
         evidence.files.push(file("/w/runs/run-1/report.json", &printed));
+        evidence.files.push(file("/w/runs/authoring/bundle/workflow.json", &printed));
         holds(&CANARY, &evidence);
         evidence.files.push(file(&format!("{STORE}/dispatch/run-1/stderr.log"), &printed));
         fails(&CANARY, &evidence);

@@ -11,8 +11,10 @@ pub mod expect;
 pub mod frames;
 pub mod launches;
 pub mod lifecycle;
+pub mod mailbox;
 pub mod matcher;
 pub mod progress;
+pub mod recording;
 pub mod results;
 pub mod sandbox;
 pub mod schema;
@@ -54,6 +56,8 @@ pub const CHECKS: &[&Check] = &[
     &answers::UNANSWERED,
     &progress::PROGRESS,
     &storm::STORM,
+    &recording::RECORDING,
+    &mailbox::MAILBOX,
     &canary::CANARY,
     &attended::decisions::DECISIONS,
     &attended::twice::ONCE,

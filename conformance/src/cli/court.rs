@@ -13,7 +13,6 @@ use crate::run::events::{Event, Finished, Judged, REPORT_FORMAT, Started, Summar
 use crate::run::scheduler::{Options, run};
 use crate::run::smoke::{introduction, smoke};
 use crate::run::subject::Subject;
-use crate::scenario::model::World;
 use crate::scenario::{Scenario, ScenarioId};
 
 /// What a run came to, as far as its exit code goes.

@@ -103,7 +103,7 @@ impl How {
             ));
         }
         let subject = self.subject.find(printer)?;
-        let subject = match selected.iter().any(Scenario::has_crash_points) {
+        let subject = match selected.iter().any(Scenario::needs_test_build) {
             true => self.subject.mortal(subject, printer)?,
             false => subject,
         };
@@ -172,8 +172,8 @@ impl How {
             true => selected,
             false => {
                 let why = "there is none of this agent".to_owned();
-                let lack = Lack { what: "a build with crash points", why, hint: NAME_CRASH_AGENT.to_owned() };
-                unable.set_apart(selected, Scenario::has_crash_points, false, lack)?
+                let lack = Lack { what: "a build for the judge", why, hint: NAME_CRASH_AGENT.to_owned() };
+                unable.set_apart(selected, Scenario::needs_test_build, false, lack)?
             }
         };
         Ok((selected, unable))

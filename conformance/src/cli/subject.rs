@@ -43,8 +43,8 @@ const CLINIC: (&str, &str) = ("mockmed", "mockmed");
 /// The stand-in's feature for machines with a browser; nowhere else is that library compiled.
 const DRIVES: &str = "drive";
 
-/// The agent's feature for crash campaigns. It is given to no shared crate.
-const CRASHES: &str = "openadapt-agent/crash-points";
+/// The agent's features for the judge: crash points, and a mailbox on this computer. They are given to no shared crate.
+const CRASHES: &str = "openadapt-agent/crash-points,openadapt-agent/mailbox-origin";
 
 impl SubjectArguments {
     pub fn of(agent: Option<String>, flow: String) -> Self {

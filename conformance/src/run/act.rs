@@ -145,7 +145,8 @@ impl Acting<'_, '_> {
     }
 
     async fn cli(&self, cli: &Cli) -> Outcome {
-        let Some((program, words)) = self.world.subject.agent.split_first() else {
+        let agent = self.world.subject.agent_for(self.world.scenario);
+        let Some((program, words)) = agent.split_first() else {
             return Err(self.stopped(StopCause::NoAgent, "the agent to run", "no command"));
         };
         let mut command = Command::new(program);

@@ -10,6 +10,7 @@ pub mod events;
 pub mod forms;
 pub mod fuzz;
 pub mod limits;
+mod mailbox;
 pub mod older;
 pub mod operator;
 pub mod perform;

@@ -12,7 +12,7 @@ use crate::scenario::model::World;
 pub struct Subject {
     pub agent: Vec<String>,
     pub flow: Vec<String>,
-    /// The agent with its crash points, for worlds in which it dies at one; none where there is no such build.
+    /// The agent with its crash points, for worlds in which it dies at one, and for those with a mailbox; none where there is no such build.
     pub mortal: Option<Vec<String>>,
     /// What worlds with a browser get; none where there is none.
     pub browser: Option<Browser>,
@@ -32,7 +32,7 @@ pub enum Player {
 impl Subject {
     /// The command of this scenario's servers.
     pub fn agent_for(&self, scenario: &Scenario) -> Vec<String> {
-        let mortal = self.mortal.as_ref().filter(|_| scenario.has_crash_points());
+        let mortal = self.mortal.as_ref().filter(|_| scenario.needs_test_build());
         mortal.unwrap_or(&self.agent).clone()
     }
 

@@ -9,6 +9,7 @@ use super::action::Action;
 use super::files::{FileFact, PlantedFile};
 use super::form::FormReply;
 use super::id::{RequirementId, ScenarioId};
+use super::mailbox::MailboxAnswer;
 use crate::check::matcher::Matcher;
 use crate::crash::{Case, Kill};
 
@@ -63,6 +64,8 @@ pub struct World {
     pub engine: Engine,
     /// Somebody else has written one row about the first patient.
     pub clinic_seeded: bool,
+    /// The mailbox of a hosted chat app stands on this computer, and answers this, call by call.
+    pub mailbox: Option<Vec<MailboxAnswer>>,
     /// Its processes are told of a real browser. Without one the scenario can't be run.
     pub browser: bool,
     pub files: Vec<PlantedFile>,
@@ -305,6 +308,13 @@ pub struct ClinicFact {
     pub rejected: Option<u64>,
 }
 
+impl Scenario {
+    /// Its programs must be a build for the judge: they die at named moments, or find a mailbox on this computer.
+    pub fn needs_test_build(&self) -> bool {
+        self.has_crash_points() || self.world.mailbox.is_some()
+    }
+}
+
 impl World {
     pub fn bundles(&self) -> Vec<Bundle> {
         self.bundle.clone().unwrap_or_else(|| vec![Bundle::triage()])
@@ -348,6 +358,7 @@ impl Default for World {
             real_flow: false,
             engine: Engine::default(),
             clinic_seeded: false,
+            mailbox: None,
             browser: false,
             bundle: None,
             files: Vec::new(),

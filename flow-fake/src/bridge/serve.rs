@@ -8,6 +8,7 @@ use std::thread;
 
 use serde_json::{Value, json};
 
+use super::authoring::Session;
 use super::{answer, fault};
 use crate::output::{self, Pipe};
 use crate::script::{BridgeSpec, Script, ScriptError};
@@ -22,6 +23,7 @@ pub struct Bridge {
     /// Given on the command line, in the place of the deployment's.
     pub url: Option<String>,
     acting: Mutex<()>,
+    session: Mutex<Option<Session>>,
     writing: Mutex<()>,
     caller: Mutex<Caller>,
 }
@@ -116,6 +118,11 @@ impl Bridge {
     /// Continuations come one after another, as a browser has one owner.
     pub fn one_at_a_time(&self) -> MutexGuard<'_, ()> {
         self.acting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The recording session, if one was opened.
+    pub fn session(&self) -> MutexGuard<'_, Option<Session>> {
+        self.session.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub fn write(&self, bytes: &[u8]) {

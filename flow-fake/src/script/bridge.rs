@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::step::typed;
-use super::{ScriptError, Step, read};
+use super::{AuthoringSpec, ScriptError, Step, read};
 use crate::attended::{Action, CrashPoint, Status};
 
 #[derive(Debug, Clone)]
@@ -23,6 +23,8 @@ pub struct BridgeSpec {
     pub garbage: Option<Garbage>,
     /// The script has runs driven in a real browser: nobody but that run knows how the rest of it would be done.
     pub drives: bool,
+    /// The recording session.
+    pub authoring: AuthoringSpec,
 }
 
 /// One step of a decision.
@@ -100,6 +102,7 @@ impl BridgeSpec {
                 })
                 .transpose()?,
             drives: false,
+            authoring: raw.authoring,
         })
     }
 }
@@ -115,6 +118,7 @@ impl Default for BridgeSpec {
             hang: None,
             garbage: None,
             drives: false,
+            authoring: AuthoringSpec::default(),
         }
     }
 }
@@ -142,6 +146,7 @@ struct Raw {
     crash_at: Option<Value>,
     hang: Option<Value>,
     garbage: Option<Value>,
+    authoring: AuthoringSpec,
 }
 
 fn bridge_steps(value: Value) -> Result<Vec<BridgeStep>, ScriptError> {

@@ -1,5 +1,6 @@
 //! The script: which play belongs to a launch, and the steps of a play.
 
+mod authoring;
 mod bridge;
 mod certify;
 mod error;
@@ -7,6 +8,7 @@ mod read;
 mod report;
 mod step;
 
+pub use authoring::AuthoringSpec;
 pub use bridge::{BridgeSpec, BridgeStep, Crash, Fault, Garbage, GarbageKind};
 pub use certify::CertifySpec;
 pub use error::ScriptError;
