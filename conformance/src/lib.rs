@@ -10,6 +10,7 @@ pub mod docs;
 pub mod evidence;
 pub mod exit;
 pub mod leak;
+pub mod power;
 pub mod real_flow;
 pub mod report;
 pub mod requirement;
