@@ -47,7 +47,7 @@ pub const SUSPECTS: &[Suspect] = &[
         kind: Kind::EchoesExpected,
         said: "tells what the scenario expects, and does nothing",
         found_by: &["save-truth", "after"],
-        scenarios: &["requests/replay/has-saved", "contract/late-report", "contract/metrics"],
+        scenarios: &["requests/replay/has-saved", "contract/metrics"],
     },
     Suspect {
         kind: Kind::ShapeWithoutEffect,

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::evidence::{Evidence, JournalLine, Way};
+use crate::evidence::{Evidence, JournalLine, Way, object_of};
 use crate::power::change::{changed, message, position, word};
 use crate::power::mutant::Mutant;
 
@@ -205,10 +205,12 @@ fn item(green: &Evidence, how: impl Fn(&mut Value)) -> Option<Evidence> {
         .iter()
         .find(|call| call.tool.as_deref() == Some("list_needs_attention") && call.answer.is_some())?;
     message(green, call.answer?, |message| {
-        let list = message.pointer_mut("/result/structuredContent")?;
+        let mut list = object_of(message.get("result")?);
         how(list.get_mut("items")?.as_array_mut()?.last_mut()?);
-        let text = list.to_string();
-        message["result"]["content"][0]["text"] = text.into();
+        message["result"]["content"][0]["text"] = list.to_string().into();
+        if message["result"].get("structuredContent").is_some() {
+            message["result"]["structuredContent"] = list;
+        }
         Some(())
     })
 }

@@ -26,7 +26,9 @@ const FORMS: &[(Form, &str)] = &[
 pub fn mutants() -> Vec<Mutant> {
     let mut all = Vec::new();
     for (form, name) in FORMS {
-        for (place, put) in PLACES {
+        // A line of JSON holds no zero bytes.
+        let places = PLACES.iter().filter(|(place, _)| *form != Form::Utf16 || *place != "on-the-wire");
+        for (place, put) in places {
             let said = format!("a value came back {form} {}", place.replace('-', " "));
             all.push(Mutant::new(format!("leak/{name}-{place}"), said, LEAK, move |green| {
                 put(green, &spelled(green, *form)?)
@@ -65,7 +67,6 @@ fn spelled(green: &Evidence, form: Form) -> Option<String> {
 fn on_the_wire(green: &Evidence, text: &str) -> Option<Evidence> {
     // As a program would say it: in the text of a log message, which JSON may escape once more.
     let said = json!({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": text}});
-    (!text.contains('\0')).then_some(())?;
     line(green, &said.to_string())
 }
 
