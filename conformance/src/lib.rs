@@ -15,6 +15,7 @@ pub mod exit;
 pub mod leak;
 pub mod model;
 pub mod parity;
+pub mod power;
 pub mod real_flow;
 pub mod report;
 pub mod requirement;

@@ -15,6 +15,7 @@ mod freeze;
 mod judge;
 mod list;
 mod parity;
+mod power;
 mod report;
 mod setup_browser;
 mod setup_flow;
@@ -37,8 +38,8 @@ use crate::scenario::source::Files;
 
 /// Judges an OpenAdapt agent: drives the real program over real stdio, and decides from what the judge itself sees.
 ///
-/// Exit codes: 0 conformant, 2 usage, 4 nothing selected, 70 fault of the judge, 96 set-up, 100 a requirement failed, 102 bad evidence,
-/// 130 interrupted.
+/// Exit codes: 0 conformant, 2 usage, 4 nothing selected, 70 fault of the judge, 96 set-up, 100 a requirement failed, 101 the judge's
+/// power is below its bar, 102 bad evidence, 130 interrupted.
 #[derive(Debug, Parser)]
 #[command(name = "conformance", version, max_term_width = 120)]
 struct Arguments {
@@ -76,6 +77,10 @@ enum Verb {
     SetupBrowser(setup_browser::SetupBrowser),
     /// The sandbox's five cases, played for a person: what the app shows, what its store holds, what the agent says.
     Demo(demo::Play),
+    /// Would the judge see it: green evidence changed in one fact, and agents that lie.
+    Power(power::Power),
+    #[command(hide = true)]
+    Liar(power::Lie),
     /// How long things take, beside what the machine itself takes.
     Bench(bench::Bench),
     /// Installs the real Flow here, for the scenarios that need it.
@@ -129,6 +134,8 @@ pub fn main() -> Exit {
         Verb::Report(report) => report.run(printer),
         Verb::SetupBrowser(setup) => setup.run(printer),
         Verb::Demo(demo) => demo.run(printer),
+        Verb::Power(power) => power.run(printer),
+        Verb::Liar(lie) => lie.run(),
         Verb::Bench(bench) => bench.run(printer),
         Verb::SetupFlow(setup) => setup.run(printer),
         Verb::Certify(certify) => certify.run(printer),
