@@ -3,14 +3,12 @@
 mod bench;
 mod certify;
 mod clients;
-mod demo;
+mod court;
 mod crash;
+mod demo;
 mod docs;
 mod explain;
 mod explore;
-mod court;
-mod docs;
-mod explain;
 mod freeze;
 mod judge;
 mod list;
