@@ -2,6 +2,7 @@
 
 mod child;
 mod figures;
+pub mod history;
 mod sandbox;
 mod world;
 
@@ -57,6 +58,9 @@ pub fn measure(subject: &Subject, say: impl Fn(&str)) -> io::Result<Table> {
         done(&latest)
     })?;
     table.row("run_workflow on an instant Flow", &run, &flow);
+    let refused = json!({"workflow": "triage", "request_id": "bench-refused", "inputs": {}});
+    let refusal = measured(RUNS, |_| agent.call("run_workflow", refused.clone()).map(drop))?;
+    table.row("run_workflow, refused before anything is started", &refusal, &sync);
     let replay = measured(RUNS, |_| agent.call("run_workflow", world.run(0)).map(drop))?;
     table.row("run_workflow again, with the same request_id", &replay, &line);
 
