@@ -81,7 +81,8 @@ fn copies(store: &Path, run_id: &str, actions: u64) -> rusqlite::Result<()> {
     }
     let action: String =
         connection.query_row("SELECT action_id FROM actions WHERE execution_id = ?1", [run_id], |row| row.get(0))?;
-    let numbers = format!("WITH RECURSIVE n (i) AS (SELECT {present} UNION ALL SELECT i + 1 FROM n WHERE i + 1 < {actions})");
+    let numbers =
+        format!("WITH RECURSIVE n (i) AS (SELECT {present} UNION ALL SELECT i + 1 FROM n WHERE i + 1 < {actions})");
     let tables: [(&str, &[(&str, &str)]); 5] = [
         (
             "actions",
@@ -95,7 +96,14 @@ fn copies(store: &Path, run_id: &str, actions: u64) -> rusqlite::Result<()> {
             ],
         ),
         ("requests", &[("request_hash", "printf('%064x', i)")]),
-        ("receipts", &[("action_id", "printf('act-%024x', i)"), ("execution_id", "printf('run-%024x', i)"), ("args_digest", "printf('%064x', i)")]),
+        (
+            "receipts",
+            &[
+                ("action_id", "printf('act-%024x', i)"),
+                ("execution_id", "printf('run-%024x', i)"),
+                ("args_digest", "printf('%064x', i)"),
+            ],
+        ),
         ("events", &[("action_id", "printf('act-%024x', i)")]),
         ("executor_requests", &[("action_id", "printf('act-%024x', i)"), ("request_id", "printf('exec-%024x', i)")]),
     ];
