@@ -70,7 +70,7 @@ fn copies(store: &Path, run_id: &str, actions: u64) -> rusqlite::Result<()> {
     let connection = Connection::open(store)?;
     // Nobody else has it open, and what is lost here is made again.
     connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = DELETE; PRAGMA synchronous = OFF; PRAGMA cache_size = -200000;")?;
-    let present: u64 = connection.query_row("SELECT count(*) FROM actions", [], |row| row.get(0))?;
+    let present: i64 = connection.query_row("SELECT count(*) FROM actions", [], |row| row.get(0))?;
     let mut triggers = connection.prepare("SELECT sql FROM sqlite_master WHERE type = 'trigger'")?;
     let triggers: Vec<String> = triggers.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
     let mut names = connection.prepare("SELECT name FROM sqlite_master WHERE type = 'trigger'")?;
