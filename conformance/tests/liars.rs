@@ -108,14 +108,13 @@ fn an_agent_that_always_refuses_is_red_as_soon_as_a_scenario_expects_a_save() {
 #[test]
 fn an_agent_that_is_not_there_is_blamed_on_the_environment() {
     let scenario = expand("liars", SAVES).unwrap().remove(0);
-    let subject =
-        Subject {
-            agent: vec!["/no/such/program".into()],
-            flow: vec!["flow".into()],
-            browser: None,
-            real_flow: None,
-            player: Player::StandIn,
-        };
+    let subject = Subject {
+        agent: vec!["/no/such/program".into()],
+        flow: vec!["flow".into()],
+        browser: None,
+        real_flow: None,
+        player: Player::StandIn,
+    };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let judgement = judge(&tokio::task::LocalSet::new().block_on(&runtime, perform(&scenario, &subject)));
     assert_eq!(judgement.failures[0].blame, Blame::Environment);

@@ -128,7 +128,8 @@ fn seal_holds(bundle: &Path, workflow: &Value) -> bool {
         members.retain(|name, value| name != "interstitials" || *value != json!([]));
     }
     let files = manifest["file_hashes"].as_object().cloned().unwrap_or_default();
-    let kept = files.iter().all(|(name, hash)| fs::read(bundle.join(name)).is_ok_and(|bytes| sha256_hex(bytes) == *hash));
+    let kept =
+        files.iter().all(|(name, hash)| fs::read(bundle.join(name)).is_ok_and(|bytes| sha256_hex(bytes) == *hash));
     kept && sha256_hex(canonical(&json!({"workflow": sealed, "files": files}))) == digest
 }
 

@@ -6,7 +6,9 @@ use super::after::{at, file_problem};
 use super::verdict::{Blame, Check, Cite, Verdict};
 use crate::evidence::{Evidence, Exit, Seen, Step, object_of};
 use crate::scenario::Action;
-use crate::scenario::action::{Alive, Ask, Cli, Count, ErrorWanted, ExitWanted, FlowVerb, Refused, Send, Tools, Wanted};
+use crate::scenario::action::{
+    Alive, Ask, Cli, Count, ErrorWanted, ExitWanted, FlowVerb, Refused, Send, Tools, Wanted,
+};
 
 pub const EXPECTED: Check =
     Check { id: "expected", sentence: "Each action has the outcome that the scenario expects.", judge: expected };

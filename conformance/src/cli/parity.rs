@@ -17,8 +17,8 @@ use crate::parity::{Difference, Portrait, captured, differences};
 use crate::real_flow::RealFlow;
 use crate::run::scheduler::{Options, run};
 use crate::run::subject::{Player, Subject, split};
-use crate::scenario::{Scenario, ScenarioId};
 use crate::scenario::select::select;
+use crate::scenario::{Scenario, ScenarioId};
 
 #[derive(Debug, Args)]
 pub struct Parity {
@@ -64,8 +64,10 @@ impl Parity {
             return Err(Problem::new(Exit::NothingSelected, "none of them is for any engine", "see scenarios/parity"));
         }
         let subject = self.subject(printer)?;
-        let options =
-            Options { jobs: self.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(2, usize::from)), fail_fast: false };
+        let options = Options {
+            jobs: self.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(2, usize::from)),
+            fail_fast: false,
+        };
         let stand_in = fared(&bodies, &subject, Player::StandIn, options, printer)?;
         let real = fared(&bodies, &subject, Player::Real, options, printer)?;
         let mut rows = Vec::new();
@@ -108,7 +110,11 @@ impl Parity {
     fn subject(&self, printer: Printer) -> Result<Subject, Problem> {
         let mut subject = SubjectArguments::for_parity(self.agent.clone()).find(printer)?;
         if subject.browser.is_none() {
-            return Err(Problem::new(Exit::SetUp, "there is no real browser here", "`conformance setup-browser` says what is missing"));
+            return Err(Problem::new(
+                Exit::SetUp,
+                "there is no real browser here",
+                "`conformance setup-browser` says what is missing",
+            ));
         }
         if let Some(command) = &self.flow {
             let words = split(command).ok_or_else(|| {
@@ -116,15 +122,27 @@ impl Parity {
             })?;
             let named = RealFlow::of_command(words, self.python.clone(), &real_flow_folder()?);
             let mut named = named.map_err(|fault| {
-                Problem::new(Exit::SetUp, fault, "name its interpreter with --python; the bundle is recorded by it, in a browser")
+                Problem::new(
+                    Exit::SetUp,
+                    fault,
+                    "name its interpreter with --python; the bundle is recorded by it, in a browser",
+                )
             })?;
-            named.ask_for_the_bridge(&subject.agent).map_err(|fault| Problem::new(Exit::SetUp, fault, "is --agent right?"))?;
+            named
+                .ask_for_the_bridge(&subject.agent)
+                .map_err(|fault| Problem::new(Exit::SetUp, fault, "is --agent right?"))?;
             subject.real_flow = Some(named);
         }
         match &subject.real_flow {
             Some(flow) if flow.carried.is_some() => Ok(subject),
-            Some(_) => Err(Problem::new(Exit::SetUp, "the agent carries no bridge for this Flow", "is it a Python program?")),
-            None => Err(Problem::new(Exit::SetUp, "there is no real Flow here", "`conformance setup-flow` installs it, or name one with --flow")),
+            Some(_) => {
+                Err(Problem::new(Exit::SetUp, "the agent carries no bridge for this Flow", "is it a Python program?"))
+            }
+            None => Err(Problem::new(
+                Exit::SetUp,
+                "there is no real Flow here",
+                "`conformance setup-flow` installs it, or name one with --flow",
+            )),
         }
     }
 
@@ -148,9 +166,9 @@ fn fared(
     let mut all = BTreeMap::new();
     let subject = Subject { player, ..subject.clone() };
     let ended = runtime()?.block_on(run(bodies.to_vec(), subject, options, |evidence, judgement| {
-        let failures = judgement.failures.iter().map(|failure| format!("{}: expected {}", failure.check, failure.expected));
-        let fared =
-            Fared { portrait: Portrait::of(evidence), failures: failures.collect(), seconds: evidence.seconds };
+        let failures =
+            judgement.failures.iter().map(|failure| format!("{}: expected {}", failure.check, failure.expected));
+        let fared = Fared { portrait: Portrait::of(evidence), failures: failures.collect(), seconds: evidence.seconds };
         let verdict = if fared.failures.is_empty() { "ok" } else { "FAIL" };
         printer.say(&format!("{verdict:<5} {} on {name} ({:.1} s)", evidence.scenario, evidence.seconds));
         all.insert(evidence.scenario.clone(), fared);

@@ -42,7 +42,10 @@ pub fn refresh(folder: &Path, left: &BTreeMap<String, &Portrait>) -> io::Result<
     let mut written = 0;
     for row in rows.iter().filter(|row| row.origin == Origin::Captured) {
         let Some(outline) = union(row, left) else { continue };
-        fs::write(folder.join(format!("{}.json", row.shape)), format!("{}\n", serde_json::to_string_pretty(&outline)?))?;
+        fs::write(
+            folder.join(format!("{}.json", row.shape)),
+            format!("{}\n", serde_json::to_string_pretty(&outline)?),
+        )?;
         written += 1;
     }
     Ok(written)

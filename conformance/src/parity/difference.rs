@@ -47,7 +47,11 @@ pub fn differences(stand_in: &Portrait, real: &Portrait) -> Vec<Difference> {
         }
     }
     for place in &real.unfit {
-        tell(format!("schema of report.json {place}"), Some("as the schema says".into()), Some("something else".into()));
+        tell(
+            format!("schema of report.json {place}"),
+            Some("as the schema says".into()),
+            Some("something else".into()),
+        );
     }
     found
 }
@@ -100,6 +104,9 @@ mod tests {
             ]
         );
         assert!(!format!("{found:?}").contains("secret"));
-        assert_eq!((found[5].stand_in.as_str(), found[5].real.as_str()), ("string (reversible)", "string (irreversible)"));
+        assert_eq!(
+            (found[5].stand_in.as_str(), found[5].real.as_str()),
+            ("string (reversible)", "string (irreversible)")
+        );
     }
 }

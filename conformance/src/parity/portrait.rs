@@ -120,7 +120,10 @@ mod tests {
 
     #[test]
     fn a_name_keeps_what_every_run_has() {
-        assert_eq!(without_randomness(&format!("approval_history/{}.json", "a".repeat(64))), "approval_history/HEX.json");
+        assert_eq!(
+            without_randomness(&format!("approval_history/{}.json", "a".repeat(64))),
+            "approval_history/HEX.json"
+        );
         assert_eq!(without_randomness("checkpoints/step_0000_step_000.json"), "checkpoints/step_0000_step_000.json");
     }
 

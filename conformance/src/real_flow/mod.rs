@@ -68,7 +68,8 @@ impl RealFlow {
     /// One that somebody names, made ready beside `folder`: a browser that it can open, and a bundle that it records itself.
     pub fn of_command(words: Vec<String>, python: Option<PathBuf>, folder: &Path) -> Result<Self, SetUpFault> {
         let python = python.or_else(|| interpreter_of(&words)).ok_or(SetUpFault::NoInterpreter)?;
-        let digest = Sha256::new().chain_update(words.join("\0")).chain_update(python.as_os_str().as_encoded_bytes()).finalize();
+        let digest =
+            Sha256::new().chain_update(words.join("\0")).chain_update(python.as_os_str().as_encoded_bytes()).finalize();
         let name: String = digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect();
         let own = folder.with_file_name(format!("real-flow-{name}"));
         prepare_named(&own, &python, Recipe::embedded())?;

@@ -178,7 +178,9 @@ impl Acting<'_, '_> {
             fs::write(&request, format!("{}\n", serde_json::Value::from(line))).and_then(|()| fs::File::open(&request));
         let stdin = match opened {
             Ok(file) => file,
-            Err(error) => return Err(self.stopped(StopCause::Environment, "a request for a bridge", &error.to_string())),
+            Err(error) => {
+                return Err(self.stopped(StopCause::Environment, "a request for a bridge", &error.to_string()));
+            }
         };
         let mut command = Command::new(program);
         command.args(words).arg("bridge").stdin(Stdio::from(stdin));

@@ -64,7 +64,11 @@ pub fn ask_for(stand_in: &[String], folder: &Path) -> io::Result<()> {
     let (program, words) = stand_in.split_first().ok_or_else(|| io::Error::other("no command for Flow"))?;
     let mut command = Command::new(program);
     let status = command.args(words).arg("bundle").arg(folder).stdin(Stdio::null()).stdout(Stdio::null()).status()?;
-    if status.success() { Ok(()) } else { Err(io::Error::other(format!("`bundle` of the stand-in ended with {status}"))) }
+    if status.success() {
+        Ok(())
+    } else {
+        Err(io::Error::other(format!("`bundle` of the stand-in ended with {status}")))
+    }
 }
 
 /// What the judge adds to a recorded bundle: its card and its fault.

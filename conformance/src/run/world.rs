@@ -219,7 +219,9 @@ impl<'a> World<'a> {
         match (which, self.real_flow()) {
             (FlowProgram::Standard, _) => vec![self.standard().display().to_string()],
             (FlowProgram::Cli, Some(flow)) => flow.words.clone(),
-            (FlowProgram::Python, Some(flow)) => flow.python.iter().map(|python| python.display().to_string()).collect(),
+            (FlowProgram::Python, Some(flow)) => {
+                flow.python.iter().map(|python| python.display().to_string()).collect()
+            }
             (_, None) => self.subject.flow.clone(),
         }
     }
@@ -236,10 +238,16 @@ impl<'a> World<'a> {
             Some(flow) => {
                 let bridge = self.folders.control.join("flow_bridge.py");
                 fs::write(&bridge, flow.carried.as_deref().unwrap_or_default())?;
-                flow.python.iter().map(|python| python.display()).chain([bridge.display()]).map(|w| w.to_string()).collect()
+                flow.python
+                    .iter()
+                    .map(|python| python.display())
+                    .chain([bridge.display()])
+                    .map(|w| w.to_string())
+                    .collect()
             }
         };
-        let script = format!("#!/bin/sh\n[ \"$1\" = run ] && set -- \"$@\" --profile=standard\nexec {} \"$@\"\n", join(&words));
+        let script =
+            format!("#!/bin/sh\n[ \"$1\" = run ] && set -- \"$@\" --profile=standard\nexec {} \"$@\"\n", join(&words));
         fs::write(self.standard(), script)?;
         fs::set_permissions(self.standard(), fs::Permissions::from_mode(0o700))
     }

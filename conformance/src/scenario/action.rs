@@ -47,8 +47,8 @@ impl<'de> Deserialize<'de> for Action {
 /// Every verb, in the order of `scenarios/README.md`. `flow` comes after the words that other verbs use as a plain key.
 const VERBS: &[&str] = &[
     "call", "request", "join", "pending", "cancel", "asked", "answer", "notify", "tools", "send", "hex", "progress",
-    "storm", "reading", "start", "close", "signal", "gone", "alive", "cli", "await", "release", "ask", "flow",
-    "saved", "edit", "file",
+    "storm", "reading", "start", "close", "signal", "gone", "alive", "cli", "await", "release", "ask", "flow", "saved",
+    "edit", "file",
 ];
 
 impl Action {
@@ -124,7 +124,9 @@ impl Action {
             Self::Await(wait) => format!("await {}", wait.event),
             Self::Release(release) => format!("release {}", release.release),
             Self::Flow(verb) => format!("flow {}", verb.flow.join(" ")),
-            Self::Ask(ask) => format!("ask the bridge {}", ask.ask.get("op").and_then(Value::as_str).unwrap_or_default()),
+            Self::Ask(ask) => {
+                format!("ask the bridge {}", ask.ask.get("op").and_then(Value::as_str).unwrap_or_default())
+            }
             Self::Saved(saved) => format!("a person saves what {} was for", saved.saved),
             Self::Edit(edit) => format!("edit {}", edit.edit),
             Self::File(look) => format!("look at {}", look.file),

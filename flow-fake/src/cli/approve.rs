@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 
 use super::own::Settings;
 use super::{argparse, flags, help, script_fault};
+use crate::files;
 use crate::output::{self, Pipe};
 use crate::pause;
 use crate::script::ScriptError;
-use crate::files;
 
 pub fn approve(settings: &Settings, args: &[String]) -> u8 {
     let parsed = match argparse::parse(&flags::APPROVE, args) {

@@ -91,7 +91,18 @@ impl<'a> Course<'a> {
             seen: Vec::new(),
             took: Duration::ZERO,
         };
-        Self { screen, witness, site, note, opened: None, before: Records::default(), told, first: 0, governed: true, again: false }
+        Self {
+            screen,
+            witness,
+            site,
+            note,
+            opened: None,
+            before: Records::default(),
+            told,
+            first: 0,
+            governed: true,
+            again: false,
+        }
     }
 
     /// A run that asks for no settled screen doesn't say whether there was one.
