@@ -168,6 +168,8 @@ fn empty() -> Evidence {
         }],
         steps: Vec::new(),
         after: After::default(),
+        actions: Default::default(),
+        operator: Vec::new(),
         real_flow: false,
         clinic: None,
         files: vec![folder(STORE), folder(&format!("{STORE}/runs")), file(&format!("{STORE}/runs/{RUN}.json"), "{}")],
@@ -175,7 +177,9 @@ fn empty() -> Evidence {
         leftovers: Vec::new(),
         canaries: BTreeMap::from([("note".into(), "CnryNote42".into())]),
         printed: Default::default(),
+        crash: None,
         stopped: None,
         seconds: 0.1,
+        clock: Default::default(),
     }
 }

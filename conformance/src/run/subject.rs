@@ -1,7 +1,10 @@
 //! What is judged: two commands.
 
+use std::io;
+
 use crate::browser::Browser;
 use crate::real_flow::RealFlow;
+use crate::scenario::Scenario;
 use crate::scenario::model::World;
 
 /// The words of the two commands under judgement.
@@ -9,6 +12,8 @@ use crate::scenario::model::World;
 pub struct Subject {
     pub agent: Vec<String>,
     pub flow: Vec<String>,
+    /// The agent with its crash points, for worlds in which it dies at one, and for those with a mailbox; none where there is no such build.
+    pub mortal: Option<Vec<String>>,
     /// What worlds with a browser get; none where there is none.
     pub browser: Option<Browser>,
     /// What worlds with the real Flow get; none where there is none.
@@ -25,6 +30,24 @@ pub enum Player {
 }
 
 impl Subject {
+    /// The command of this scenario's servers.
+    pub fn agent_for(&self, scenario: &Scenario) -> Vec<String> {
+        let mortal = self.mortal.as_ref().filter(|_| scenario.needs_test_build());
+        mortal.unwrap_or(&self.agent).clone()
+    }
+
+    /// The worlds that a real Flow can play are played by this one.
+    pub fn plays_with(&mut self, mut flow: RealFlow) -> io::Result<()> {
+        flow.ask_for_the_bridge(&self.agent)?;
+        (self.real_flow, self.player) = (Some(flow), Player::Real);
+        Ok(())
+    }
+
+    /// Nothing but the stand-in plays.
+    pub fn plays_alone(&mut self) {
+        (self.real_flow, self.player) = (None, Player::StandIn);
+    }
+
     pub fn agent_as_text(&self) -> String {
         join(&self.agent)
     }
