@@ -55,7 +55,7 @@ fn clinic(evidence: &Evidence, mut verdict: Verdict) -> Verdict {
 }
 
 /// The rows that the journal leads to; none when a line of it can't be understood.
-fn replayed(journal: &[Value]) -> Option<Vec<Value>> {
+pub fn replayed(journal: &[Value]) -> Option<Vec<Value>> {
     let mut rows: Vec<Value> = Vec::new();
     for line in journal {
         match line.get("event")?.as_str()? {

@@ -4,7 +4,7 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use super::act::act;
-use super::clinic::Clinic;
+use super::clinic::{self, Clinic};
 use super::process;
 use super::subject::Subject;
 use super::world::{World, WorldError};
@@ -91,6 +91,10 @@ async fn collect(world: &World<'_>, evidence: &mut Evidence) {
     }
     evidence.clinic = world.clinic.as_ref().and_then(Clinic::seen);
     evidence.real_flow = world.real_flow().is_some();
+    if evidence.real_flow && world.clinic.is_none() {
+        // The agent's own app of a sandbox, where it was told to keep its journal here.
+        evidence.clinic = clinic::of_journal(&world.folders.world.join("clinic.jsonl"));
+    }
     evidence.files = files(world);
     evidence.clock = Clock::of(&evidence.files, world.transcript.elapsed());
     (evidence.frames, evidence.exchanges, evidence.journal) = world.transcript.take();

@@ -278,6 +278,8 @@ impl<'a> World<'a> {
             variables.set("flow", Value::from(self.given_flow()));
             let python = self.real_flow().and_then(|flow| flow.python.clone());
             variables.set("flow_python", python.map_or(Value::Null, |python| python.display().to_string().into()));
+            let recorded = self.real_flow().and_then(|flow| flow.bundle.as_ref());
+            variables.set("recorded", recorded.map_or(Value::Null, |bundle| bundle.display().to_string().into()));
             variables.set("standard", Value::from(join(&self.flow_program(FlowProgram::Standard))));
             if world.is_for_any_engine() {
                 self.furnish_standard()?;

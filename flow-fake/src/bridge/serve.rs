@@ -18,6 +18,8 @@ pub struct Bridge {
     pub journal: Option<PathBuf>,
     pub control: Option<PathBuf>,
     pub deployment: Option<PathBuf>,
+    /// Given on the command line, in the place of the deployment's.
+    pub url: Option<String>,
     acting: Mutex<()>,
     writing: Mutex<()>,
 }
@@ -54,8 +56,17 @@ impl Bridge {
         journal: Option<PathBuf>,
         control: Option<PathBuf>,
         deployment: Option<PathBuf>,
+        url: Option<String>,
     ) -> Self {
-        Self { script, journal, control, deployment, ..Self::default() }
+        Self { script, journal, control, deployment, url, ..Self::default() }
+    }
+
+    /// Where the live session is: as given, else the quoted text after `url:` in the deployment file.
+    pub fn url(&self) -> Option<String> {
+        self.url.clone().or_else(|| {
+            let text = std::fs::read_to_string(self.deployment.as_ref()?).ok()?;
+            Some(text.split_once("url: \"")?.1.split('"').next()?.to_owned())
+        })
     }
 
     pub fn is_live(&self, spec: &BridgeSpec) -> bool {

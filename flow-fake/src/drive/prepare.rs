@@ -135,7 +135,7 @@ fn step(recorded: &Recorded) -> Value {
         "key": null,
         "scroll_dx": 0,
         "scroll_dy": 0,
-        "expect": recorded.checks.iter().map(|check| check.postcondition()).collect::<Vec<_>>(),
+        "expect": recorded.checks.iter().map(|check| check.postcondition(recorded.id)).collect::<Vec<_>>(),
         "effects": if saving { effects() } else { Vec::new() },
         "api_binding": null,
         "risk": if saving { "irreversible" } else { "reversible" },

@@ -68,7 +68,7 @@ pub const STEPS: [Recorded; 6] = [
         selector: "#new-encounter",
         identity: Some(Identity::Banner),
         checks: &[
-            Check::Shows { selector: "#type-label", text: "Encounter Type" },
+            Check::Panel { selector: "#type-label", text: "Encounter Type" },
             Check::Shows { selector: "#note-label", text: "Note" },
         ],
     },
@@ -103,7 +103,7 @@ pub const STEPS: [Recorded; 6] = [
         selector: "#save-encounter",
         identity: Some(Identity::Banner),
         checks: &[
-            Check::Shows { selector: "#saved-banner", text: "Encounter saved" },
+            Check::Panel { selector: "#saved-banner", text: "Encounter saved" },
             Check::Shows { selector: "#patient-record h2", text: "Encounters" },
         ],
     },

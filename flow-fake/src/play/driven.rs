@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::player::{Flow, Player};
 use super::{Ending, traceback_text};
-use crate::attended::checkpoint;
-use crate::drive::{self, Course, End, Moment as At, Screen, Site, Told, Trouble, Witness};
+use crate::attended::{Gone, checkpoint};
+use crate::drive::{self, Course, End, Moment as At, Screen, Site, Told, Trouble, Verdict, Witness};
 use crate::output::{self, Pipe};
 use crate::pause::{self, Moment};
 use crate::report::{Prepared, Profile, Shape};
@@ -94,6 +94,42 @@ fn on_the_page(player: &mut Player<'_>, spec: &Drive, screen: &mut dyn Screen, s
     }
 }
 
+/// The steps after those that are done already, in a session that goes on.
+pub fn rest(
+    player: &mut Player<'_>,
+    screen: &mut dyn Screen,
+    site: &Site,
+    done: Vec<Value>,
+    verdicts: Vec<Vec<Verdict>>,
+) -> Result<Gone, ScriptError> {
+    let subject = player.subject.clone();
+    let note = subject.params.get(drive::PARAMETER).and_then(Value::as_str).unwrap_or_default();
+    let spec = Drive::default();
+    let mut onlooker = Onlooker { player, spec: &spec, fault: None };
+    let told = Course::new(screen, &mut onlooker, site, note).after(done, verdicts).run();
+    if let Some(fault) = onlooker.fault {
+        return Err(fault);
+    }
+    let (shape, mut report) = drive::report(&told, &subject);
+    // A continuation doesn't say where it went on.
+    for key in ["execution_target_kind", "execution_origin", "execution_entry_url"] {
+        report[key] = Value::Null;
+    }
+    drive::held_against_the_schema(&report).map_err(|problem| ScriptError::Play { name: "drive", problem })?;
+    Ok(Gone { shape, report, category: category(told.end) })
+}
+
+/// The results of the steps before the paused one, as the run's report has them.
+pub fn results_before(player: &Player<'_>, at: usize) -> Vec<Value> {
+    let report = files::read_json(&player.run_dir.join("report.json")).unwrap_or_default();
+    report["results"].as_array().map_or_else(Vec::new, |results| results.iter().take(at).cloned().collect())
+}
+
+/// A picture of the live session, under the number of the decision's second record.
+pub fn attended_picture(player: &Player<'_>, step: &str, moment: &str, png: &[u8]) {
+    let _ = files::replace(&player.run_dir.join(format!("steps/{step}__0002_attended-{moment}.png")), png, files::PRIVATE);
+}
+
 /// The steps on the page, and the report that they come to.
 fn course(
     player: &mut Player<'_>,
@@ -104,7 +140,8 @@ fn course(
     let subject = player.subject.clone();
     let note = subject.params.get(drive::PARAMETER).and_then(Value::as_str).unwrap_or_default();
     let mut onlooker = Onlooker { player, spec, fault: None };
-    let told = Course::new(screen, &mut onlooker, site, note).run();
+    let governed = matches!(subject.profile, Some(Profile::Standard | Profile::Regulated));
+    let told = Course::new(screen, &mut onlooker, site, note).governed(governed).run();
     if let Some(fault) = onlooker.fault {
         return Err(fault);
     }
@@ -182,13 +219,7 @@ impl Witness for Onlooker<'_, '_, '_> {
             return;
         }
         let mut point = checkpoint::of(&self.player.subject, result, index, None);
-        point["expected_postconditions"] = drive::STEPS
-            .iter()
-            .skip(index)
-            .take(1)
-            .flat_map(|step| step.checks)
-            .map(|check| check.postcondition())
-            .collect();
+        point["expected_postconditions"] = drive::expected(index);
         let kept = files::replace_json(&folder.join(checkpoint::name(result, index)), &point, files::PRIVATE);
         self.keep("drive", kept);
     }

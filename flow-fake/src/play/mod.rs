@@ -4,7 +4,7 @@ mod approval;
 mod child;
 mod clinic;
 mod control;
-mod driven;
+pub mod driven;
 mod gate;
 mod kill;
 mod noise;

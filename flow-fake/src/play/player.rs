@@ -19,7 +19,7 @@ pub struct Player<'a> {
     journal: &'a mut Journal,
     control: Option<PathBuf>,
     bundle: Bundle,
-    pub(super) subject: Subject,
+    pub subject: Subject,
     pub(super) run_dir: PathBuf,
     dry_run: bool,
     /// A browser is to be seen.

@@ -200,7 +200,7 @@ fn envelope(shape: Shape, profile: Profile, completed: bool, subject: &Subject, 
         (authorized, "authorization"),
         (rolled_back, "compensation"),
         (facts.effect.1 > 0, "effect_tier_1"),
-        (identity.1 > 0, "identity"),
+        (facts.identity.1 > 0, "identity"),
         (passed > 0, "postcondition"),
     ];
     let classes: Vec<&str> = classes.into_iter().filter_map(|(has, name)| has.then_some(name)).collect();

@@ -120,7 +120,7 @@ impl BridgeStep {
         match (name, argument) {
             ("decide", Some(argument)) => typed(argument).map(Self::Decide),
             ("refuse", Some(argument)) => typed(argument).map(Self::Refuse),
-            ("run_dir" | "drive" | "gate" | "usage_error" | "system_exit" | "stale_report" | "late_report", _) => {
+            ("run_dir" | "gate" | "usage_error" | "system_exit" | "stale_report" | "late_report", _) => {
                 Err("a bridge has no part in it".into())
             }
             (name, argument) => Step::parse(name, argument).map(Self::Play),
@@ -155,7 +155,8 @@ fn bridge_steps(value: Value) -> Result<Vec<BridgeStep>, ScriptError> {
 /// Steps that leave the run's files alone.
 fn record_steps(value: Value) -> Result<Vec<BridgeStep>, ScriptError> {
     let steps = bridge_steps(value)?;
-    let writes = |step: &BridgeStep| matches!(step, BridgeStep::Play(Step::Report(_) | Step::Pause(_)));
+    let writes =
+        |step: &BridgeStep| matches!(step, BridgeStep::Play(Step::Report(_) | Step::Pause(_) | Step::Drive(_)));
     if steps.iter().any(writes) {
         return Err(malformed("only a run that goes on leaves a report or a pause"));
     }

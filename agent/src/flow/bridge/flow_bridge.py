@@ -12,6 +12,7 @@ import json
 import os
 import re
 import shutil
+import socket
 import tempfile
 import threading
 from importlib.util import find_spec
@@ -59,7 +60,7 @@ def main():
     run.add_argument("--profile", choices=["standard"], required=True)
     run.add_argument("--headed", action="store_true")
     arguments = parser.parse_args()
-    return run_in_scratch(arguments) if arguments.verb == "run" else Bridge(arguments).serve()
+    return run_once(arguments) if arguments.verb == "run" else Bridge(arguments).serve()
 
 
 class Bridge:
@@ -396,13 +397,6 @@ def note_checks(step):
     return checks
 
 
-def run_in_scratch(arguments):
-    """A browser that couldn't open the app is left to itself by Flow: what it wrote down goes with this program all the same."""
-    with tempfile.TemporaryDirectory(prefix="openadapt-run-", ignore_cleanup_errors=True) as scratch:
-        os.environ["TMPDIR"] = tempfile.tempdir = scratch
-        return run_once(arguments)
-
-
 def run_once(arguments):
     """One standard run: Flow's gate, Flow's authorization, Flow's Replayer, and a read of the app's store that the screen has no part in."""
     from openadapt_flow.backends.playwright_backend import PlaywrightBackend
@@ -442,6 +436,8 @@ def run_once(arguments):
     authorization = build_runtime_authorization(
         workflow, gate, approval_source="openadapt-agent-sandbox", params=params
     )
+    # Flow leaves a browser open, and its profile on disk, when there is no app to open with it.
+    socket.create_connection((urlsplit(arguments.url).hostname, urlsplit(arguments.url).port or 80), 10).close()
     backend, close = PlaywrightBackend.launch(arguments.url, headless=not arguments.headed)
     try:
         report = Replayer(
