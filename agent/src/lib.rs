@@ -2,6 +2,7 @@
 
 pub mod admission;
 pub mod attended;
+pub mod authoring;
 pub mod bridge;
 pub mod cli;
 pub mod contract;
@@ -9,6 +10,7 @@ pub mod doctor;
 pub mod flow;
 pub mod keeper;
 pub mod lifecycle;
+pub mod mailbox;
 pub mod mcp;
 pub mod refusal;
 pub mod runs;

@@ -80,6 +80,7 @@ fn seen(lie: &str) -> (Evidence, Judgement) {
     let subject = Subject {
         agent: vec![program(), lie.into()],
         flow: vec![program(), "flow".into()],
+        mortal: None,
         browser: None,
         real_flow: None,
         player: Player::StandIn,

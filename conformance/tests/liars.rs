@@ -32,6 +32,7 @@ fn judged(lie: &str, scenario: &str) -> Judgement {
     let subject = Subject {
         agent: vec![program.clone(), lie.into()],
         flow: vec![program, "flow".into()],
+        mortal: None,
         browser: None,
         real_flow: None,
         player: Player::StandIn,
@@ -111,6 +112,7 @@ fn an_agent_that_is_not_there_is_blamed_on_the_environment() {
     let subject = Subject {
         agent: vec!["/no/such/program".into()],
         flow: vec!["flow".into()],
+        mortal: None,
         browser: None,
         real_flow: None,
         player: Player::StandIn,

@@ -1,12 +1,11 @@
 //! What a call of an attention tool does: reads go to the queue, decisions through a person to the desk.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use serde_json::{Map, Value};
 
 use super::attention_tools;
-use super::host::{CallContext, ClientTraits, FORM_LIMIT, Form, FormAnswer, FormOutcome, ToolAnswer, ToolSpec};
+use super::host::{CallContext, ClientTraits, Form, FormAnswer, FormOutcome, ToolAnswer, ToolSpec};
 use crate::attended::action::Action;
 use crate::attended::copy;
 use crate::attended::decide::{DecisionDesk, Stopped};
@@ -30,7 +29,6 @@ pub struct Attention {
     queue: Arc<AttentionQueue>,
     /// Only where decisions are carried.
     desk: Option<Arc<DecisionDesk>>,
-    form_limit: Duration,
 }
 
 impl Attention {
@@ -46,12 +44,7 @@ impl Attention {
             let runs_dir = runs_dir.to_owned();
             Ok(Arc::new(DecisionDesk::new(Arc::clone(&queue), bridge, operator, runs_dir, attended.wants_live)))
         });
-        let form_limit = options.attended.as_ref().map_or(FORM_LIMIT, |attended| attended.form_limit);
-        Ok(Self { desk: desk.transpose()?, form_limit, queue, service })
-    }
-
-    pub fn form_limit(&self) -> Duration {
-        self.form_limit
+        Ok(Self { desk: desk.transpose()?, queue, service })
     }
 
     /// In list order. Decisions are left out for a client that can't ask a person.
@@ -170,11 +163,11 @@ fn called_for(
         resolved => resolved,
     };
     let resolved = resolved.inspect_err(|_| {
-        if let Err(fault) = core.decision_refused(request) {
+        if let Err(fault) = core.decision_refused(&request.into()) {
             tracing::warn!("a refused decision couldn't be written down: {fault}");
         }
     })?;
-    match core.decision_called(request).map_err(|fault| not_recorded(&fault))? {
+    match core.decision_called(&request.into()).map_err(|fault| not_recorded(&fault))? {
         Called::Ask => Ok(Step::Ask(Box::new(resolved))),
         Called::Approved(approved) => carry_out(desk, core, request, *approved),
         Called::Suppressed => Err(Stopped(copy::SUPPRESSED)),
@@ -190,7 +183,7 @@ fn answered(
 ) -> Result<Step, Stopped> {
     let binds = answer.binding == request.binding() && client.form_elicitation;
     let given = if answer.given == FormOutcome::Confirmed && !binds { FormOutcome::Unanswered } else { answer.given };
-    let approved = core.decision_answered(request, given).map_err(|fault| not_recorded(&fault))?;
+    let approved = core.decision_answered(&request.into(), given).map_err(|fault| not_recorded(&fault))?;
     match (sentence_of(answer.given), approved) {
         (Some(sentence), _) => Err(Stopped(sentence)),
         (None, Some(approved)) => carry_out(desk, core, request, approved),
@@ -203,14 +196,14 @@ fn carry_out(desk: &DecisionDesk, core: &Core, request: &DecisionRequest, approv
     if let Err(stopped) = desk.look_again(request) {
         let end =
             if stopped == Stopped(copy::NOT_SUBMITTED) { DecisionEnd::NotSubmitted } else { DecisionEnd::NotOffered };
-        core.decision_dropped(request, approved, end).map_err(|fault| not_recorded(&fault))?;
+        core.decision_dropped(&request.into(), approved, end).map_err(|fault| not_recorded(&fault))?;
         return Err(stopped);
     }
-    let dispatched = core.decision_dispatched(request, approved).map_err(|fault| not_recorded(&fault))?;
+    let dispatched = core.decision_dispatched(&request.into(), approved).map_err(|fault| not_recorded(&fault))?;
     let Some((handed, token)) = dispatched else { return Err(Stopped(copy::CHANGED_MEANWHILE)) };
     let submitted = desk.submit(request, token);
     let told = submitted.answer.as_ref().cloned().unwrap_or_default();
-    if let Err(fault) = core.decision_ended(request, handed, submitted.end, told) {
+    if let Err(fault) = core.decision_ended(&request.into(), handed, submitted.end, told) {
         // It was carried out or not; nobody could say so again, so nobody is told that all is well.
         tracing::warn!("what became of a decision couldn't be written down: {fault}");
         return Err(Stopped(copy::FAILED));

@@ -1,6 +1,7 @@
 //! The command line: one file for each command.
 
 mod admission;
+mod authoring;
 mod completions;
 mod console;
 mod control;
@@ -64,6 +65,8 @@ enum Command {
     Control(control::Arguments),
     /// Shows what happened to runs.
     Runs(runs::Arguments),
+    /// Records what a hosted chat app asks for, as far as you allow it.
+    Authoring(authoring::Arguments),
     /// Tells what is there on this computer, what is missing and how to get it. Changes nothing.
     Doctor(doctor::Flags),
     /// Writes a workflow's card as an Agent Skill.
@@ -87,6 +90,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(Cli { command: Command::Seal(arguments) }) => seal::run(arguments),
         Ok(Cli { command: Command::Control(arguments) }) => control::run(&arguments),
         Ok(Cli { command: Command::Runs(arguments) }) => runs::run(&arguments),
+        Ok(Cli { command: Command::Authoring(arguments) }) => authoring::run(arguments),
         Ok(Cli { command: Command::Doctor(flags) }) => doctor::run(flags),
         Ok(Cli { command: Command::EmitSkill(arguments) }) => emit_skill::run(&arguments),
         Ok(Cli { command: Command::Completions(arguments) }) => completions::run(&arguments),

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use super::console;
-use super::serve_options::{Flags, ServeOptions, Surroundings};
+use super::serve_options::{Flags, ServeOptions, Surroundings, WorkflowSource};
 use crate::admission::reason;
 use crate::admission::run_rule::ReleaseDemand;
 use crate::bridge::Bridge;
@@ -108,9 +108,19 @@ fn banner(options: &ServeOptions, service: &Service) -> String {
     if let Some(sandbox) = service.sandbox() {
         return format!("openadapt-agent {}: {}", env!("CARGO_PKG_VERSION"), sandbox.banner());
     }
+    if options.workflows == WorkflowSource::Nothing {
+        return format!(
+            "openadapt-agent {}: records a first demonstration, runs nothing.\n",
+            env!("CARGO_PKG_VERSION")
+        );
+    }
     let total = service.catalog().iter().count();
     let loadable = service.catalog().iter().filter(|workflow| workflow.available()).count();
     let what = if options.runs_enabled { "runs workflows" } else { "only lists workflows" };
     let decisions = if options.attended.is_some() { ", carries decisions" } else { "" };
-    format!("openadapt-agent {}: {what}{decisions}, {loadable} of {total} can be loaded.\n", env!("CARGO_PKG_VERSION"))
+    let records = if options.recording.is_some() { ", records a first demonstration" } else { "" };
+    format!(
+        "openadapt-agent {}: {what}{decisions}{records}, {loadable} of {total} can be loaded.\n",
+        env!("CARGO_PKG_VERSION")
+    )
 }

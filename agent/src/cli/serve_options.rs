@@ -1,6 +1,8 @@
 //! The flags of `serve`, and what they come to. Source: *Modes and tool registration*.
 
+mod mailbox;
 mod older;
+pub mod recording;
 mod sandbox;
 
 use std::path::{Path, PathBuf};
@@ -10,6 +12,7 @@ use clap::ValueEnum;
 
 use super::environment::Environment;
 use crate::admission::source::Source;
+use crate::authoring::opening::RecordingOptions;
 use crate::bridge::host::FORM_LIMIT;
 use crate::contract::outcome::Mode;
 use crate::flow::bridge::command::{BridgeCommand, Deployment};
@@ -19,8 +22,10 @@ use crate::refusal::Refusal;
 use crate::sandbox::SandboxSettings;
 use crate::variable;
 use older::OlderFlags;
+use recording::RecordingFlags;
 use sandbox::SandboxFlags;
 
+pub use mailbox::{MailboxFlags, for_a_mailbox};
 pub use older::OlderOptions;
 
 /// How Flow is called where nobody says otherwise.
@@ -47,6 +52,7 @@ const EXAMPLES: &str = "Examples:
   openadapt-agent serve --mode production --bundles workflows             runs them
   openadapt-agent serve --mode attended --bundles workflows --config deployment.yaml
                                                                           also carries a person's decisions
+  openadapt-agent serve --authoring --url http://localhost:8080 --headed  records a first demonstration
   openadapt-agent serve --from-env                                        takes everything from the environment
 
 Environment:
@@ -63,6 +69,7 @@ mod heading {
     pub const RUNS: &str = "Every run";
     pub const PEOPLE: &str = "People";
     pub const RECORDS: &str = "Records";
+    pub const RECORDING: &str = "Recording a demonstration";
     pub const FLOW: &str = "Flow";
     pub const APART: &str = "Apart from ordinary operation";
 }
@@ -126,6 +133,8 @@ pub struct Flags {
     #[arg(long, value_name = "WORDS", help_heading = heading::PEOPLE)]
     auto_review: Option<String>,
     #[command(flatten)]
+    recording: RecordingFlags,
+    #[command(flatten)]
     older: OlderFlags,
     /// One more word for Flow's command line; may be repeated.
     #[arg(long, value_name = "WORD", allow_hyphen_values = true, help_heading = heading::FLOW)]
@@ -151,6 +160,8 @@ pub struct ServeOptions {
     pub timeout: Duration,
     /// Decisions on paused runs are carried, this way.
     pub attended: Option<AttendedOptions>,
+    /// A first demonstration is recorded, this way.
+    pub recording: Option<RecordingOptions>,
     /// Looks at each run before it may begin.
     pub auto_review: Option<ReviewCommand>,
     /// What stands apart from ordinary operation.
@@ -174,6 +185,8 @@ pub enum WorkflowSource {
     Bundles { folder: PathBuf, describing: BridgeCommand },
     /// The sandbox's own workflow.
     Sandbox(SandboxSettings),
+    /// No workflow: the server only records.
+    Nothing,
 }
 
 /// How a person's decisions get to Flow.
@@ -191,8 +204,8 @@ impl ServeOptions {
     pub fn mode(&self) -> Mode {
         match (&self.workflows, &self.attended) {
             (WorkflowSource::Sandbox(_), _) => Mode::Sandbox,
-            (WorkflowSource::Bundles { .. }, Some(_)) => Mode::Attended,
-            (WorkflowSource::Bundles { .. }, None) => Mode::Production,
+            (WorkflowSource::Bundles { .. } | WorkflowSource::Nothing, Some(_)) => Mode::Attended,
+            (WorkflowSource::Bundles { .. } | WorkflowSource::Nothing, None) => Mode::Production,
         }
     }
 }
@@ -228,16 +241,21 @@ impl Flags {
             let flags = around.environment.added_to(Self { from_env: false, ..self })?;
             return flags.resolve(around);
         }
+        self.nothing_beside_a_recording()?;
         if self.wants_sandbox() {
             return self.for_the_sandbox(around);
         }
         self.no_sandbox_flags()?;
         let runs_enabled = self.allow_run || self.mode.is_some();
         let attended = self.allow_attended_actions || self.mode == Some(ModeFlag::Attended);
-        let bundles = self.bundles.ok_or_else(|| {
-            Refusal::new("no workflows were named", "add --bundles DIR with a folder of compiled workflows")
-        })?;
-        if !bundles.is_dir() {
+        let records = self.recording.authoring;
+        if self.bundles.is_none() && !records {
+            return Err(Refusal::new(
+                "no workflows were named",
+                "add --bundles DIR with a folder of compiled workflows",
+            ));
+        }
+        if self.bundles.as_ref().is_some_and(|bundles| !bundles.is_dir()) {
             return Err(Refusal::new(
                 "--bundles doesn't name a folder that exists",
                 "give the folder of one bundle, or one whose sub-folders are bundles",
@@ -251,9 +269,9 @@ impl Flags {
         }
         let older = self.older.resolve(runs_enabled)?;
         let idle = [("--flow-bridge", self.flow_bridge.is_some()), ("--form-timeout", self.form_timeout.is_some())];
-        if let Some((flag, _)) = idle.into_iter().find(|(_, given)| *given && !attended) {
+        if let Some((flag, _)) = idle.into_iter().find(|(_, given)| *given && !attended && !records) {
             return Err(Refusal::new(
-                format!("{flag} goes with attended actions, and this server would carry none"),
+                format!("{flag} goes with attended actions or recording, and this server would do neither"),
                 format!("add --mode attended or --allow-attended-actions, or leave {flag} out"),
             ));
         }
@@ -271,14 +289,17 @@ impl Flags {
         }
         let admission = AdmissionOptions {
             ledger: self.admission_ledger.as_deref().map(Source::parse),
-            evidence: self.admission_evidence,
+            evidence: self.admission_evidence.clone(),
             required: self.require_release_admission,
         };
         let timeout = seconds(self.timeout, "--timeout", "for ten minutes, write --timeout 600")?;
         let decision_within =
             seconds(self.flow_bridge_timeout, "--flow-bridge-timeout", "for a minute, write --flow-bridge-timeout 60")?;
-        let form_limit = self.form_timeout.map_or(Ok(FORM_LIMIT), |given| {
-            seconds(given, "--form-timeout", "for ten minutes, write --form-timeout 600")
+        let form_limit = self.form_limit()?;
+        let (named, flow_words) = (self.flow_bridge.clone(), self.flow_cli.clone());
+        let recording = self.recording(|| {
+            let flow = FlowCommand::new(flow_words.as_deref().unwrap_or(FLOW), FlowSettings::default())?;
+            BridgeCommand::new(named.as_deref(), flow.words(), &Deployment::default(), decision_within)
         })?;
         let settings = FlowSettings {
             url: self.url,
@@ -299,12 +320,16 @@ impl Flags {
         let auto_review = reviewer(self.auto_review.as_deref(), runs_enabled)?;
         Ok(ServeOptions {
             auto_review,
-            workflows: WorkflowSource::Bundles { folder: around.current_dir.join(bundles), describing },
+            workflows: match self.bundles {
+                Some(bundles) => WorkflowSource::Bundles { folder: around.current_dir.join(bundles), describing },
+                None => WorkflowSource::Nothing,
+            },
             runs_dir: runs_dir(self.runs_dir, around)?,
             runs_enabled,
             flow,
             timeout,
             attended: attended.then_some(AttendedOptions { bridge, wants_live: deployment.file.is_some(), form_limit }),
+            recording,
             admission,
             older,
         })
@@ -312,6 +337,12 @@ impl Flags {
 }
 
 impl Flags {
+    fn form_limit(&self) -> Result<Duration, Refusal> {
+        self.form_timeout.map_or(Ok(FORM_LIMIT), |given| {
+            seconds(given, "--form-timeout", "for ten minutes, write --form-timeout 600")
+        })
+    }
+
     fn for_the_sandbox(self, around: &Surroundings) -> Result<ServeOptions, Refusal> {
         Ok(ServeOptions {
             auto_review: reviewer(self.auto_review.as_deref(), true)?,
@@ -321,6 +352,7 @@ impl Flags {
             flow: FlowCommand::new(FLOW, FlowSettings::default())?,
             timeout: seconds(self.timeout, "--timeout", "for ten minutes, write --timeout 600")?,
             attended: None,
+            recording: None,
             admission: AdmissionOptions::default(),
             older: OlderOptions::default(),
         })

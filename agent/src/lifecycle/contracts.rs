@@ -15,6 +15,15 @@ closed_words! {
         Reject = "reject_attention",
         Teach = "teach_attention",
         Escalate = "escalate_attention",
+        StartRecord = "start_record",
+        Click = "click",
+        Halt = "halt",
+        Type = "type",
+        PauseForInput = "pause_for_input",
+        ContinueInput = "continue_input",
+        StopRecord = "stop_record",
+        Compile = "compile",
+        Admit = "admit",
     }
 }
 
@@ -36,6 +45,8 @@ pub enum Approval {
     Reviewer,
     /// A form that a person confirms, always.
     Form,
+    /// Nothing: the operator opened it when the server was started.
+    Nothing,
 }
 
 closed_words! {
@@ -91,6 +102,13 @@ impl Tool {
             Self::Reject | Self::Teach | Self::Escalate => {
                 ToolContract { effect: EffectClass::LocalDurable, ..Self::Continue.contract() }
             }
+            Self::StartRecord | Self::Click | Self::Type | Self::PauseForInput | Self::ContinueInput => {
+                ToolContract { approval: Approval::Nothing, ..Self::Continue.contract() }
+            }
+            Self::Halt | Self::StopRecord | Self::Compile => {
+                ToolContract { effect: EffectClass::LocalDurable, ..Self::Click.contract() }
+            }
+            Self::Admit => ToolContract { approval: Approval::Form, ..Self::Compile.contract() },
         }
     }
 }

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::clock::utc_now;
-use super::files::{FileRead, Folder, FolderFault};
+use super::files::{FileRead, Folder, FolderFault, is_fragment};
 use super::lock::{Held, look};
 use super::record::AttemptOf;
 use super::root::StoreRoot;
@@ -188,6 +188,12 @@ impl<'a> Dispatch<'a> {
     /// Removes one of those files.
     pub fn discard_file(&self, name: &str) -> io::Result<()> {
         self.root.params().remove(name)
+    }
+
+    /// Removes what a process that was killed left half-written. For a run that has ended.
+    pub fn discard_fragments(&self, run_id: &RunId) -> io::Result<()> {
+        let Some(folder) = self.existing(run_id)? else { return Ok(()) };
+        folder.names()?.iter().filter(|name| is_fragment(name)).try_for_each(|name| folder.remove(name))
     }
 
     /// What Flow printed on stdout and stderr, as far as it was kept. Never shown to a caller.

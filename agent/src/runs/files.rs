@@ -300,6 +300,11 @@ impl Folder {
     }
 }
 
+/// The name of a file that isn't whole yet.
+pub fn is_fragment(name: &str) -> bool {
+    name.starts_with('.') && name.ends_with(".tmp")
+}
+
 impl AsFd for Folder {
     fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
         self.fd.as_fd()

@@ -19,6 +19,7 @@ use crate::lifecycle::policy::{InForce, Policy};
 use crate::lifecycle::review::Reviewer;
 use crate::lifecycle::{Store, StoreFault};
 use crate::refusal::Refusal;
+use crate::runs::files::Folder;
 use crate::runs::key::{FingerprintKey, Sealed};
 use crate::runs::ledger::{Ledger, LedgerFault};
 use crate::runs::record::RecordRead;
@@ -52,6 +53,7 @@ impl Core {
     pub fn open(options: &ServeOptions) -> Result<Self, Refusal> {
         let catalog = match &options.workflows {
             WorkflowSource::Sandbox(_) => sandbox::catalog(),
+            WorkflowSource::Nothing => Catalog::default(),
             WorkflowSource::Bundles { folder, describing } => {
                 let describer = Describer::new(describing);
                 Catalog::discover(folder, &|bundle| describer.ask(bundle)).map_err(|fault| {
@@ -65,7 +67,7 @@ impl Core {
             WorkflowSource::Sandbox(settings) => {
                 Some(Arc::new(Sandbox::open(settings, store.root().runs_dir(), to_stderr)?))
             }
-            WorkflowSource::Bundles { .. } => None,
+            WorkflowSource::Bundles { .. } | WorkflowSource::Nothing => None,
         };
         let operator = Operator::of_this_process().ok();
         let store_key = store.key().clone();
@@ -77,7 +79,7 @@ impl Core {
             older: options.older,
             bundles: match &options.workflows {
                 WorkflowSource::Bundles { folder, .. } => folder.clone(),
-                WorkflowSource::Sandbox(_) => PathBuf::new(),
+                WorkflowSource::Sandbox(_) | WorkflowSource::Nothing => PathBuf::new(),
             },
             account: operator.as_ref().map(|operator| key_of(&store_key, operator)),
             policy: policy_of(options, operator.is_some()),
@@ -112,6 +114,11 @@ impl Core {
     /// The policy as it stands now.
     pub fn in_force(&self) -> Result<Arc<InForce>, StoreFault> {
         self.policy.in_force(self.actions())
+    }
+
+    /// The store's own folder, for a lock beside it.
+    pub fn store_folder(&self) -> &Folder {
+        self.store.root().folder()
     }
 
     pub(super) fn account(&self) -> Option<&str> {
@@ -246,6 +253,7 @@ fn policy_of(options: &ServeOptions, has_authority: bool) -> Policy {
         "flow": options.flow.facts(),
         "timeout_ms": u64::try_from(options.timeout.as_millis()).unwrap_or(u64::MAX),
         "attended": options.attended.is_some(),
+        "recording": options.recording.is_some(),
         "older": [options.older.url_override, options.older.recorded_defaults],
         "reviewer": options.auto_review.as_ref().map(|command| program_digest(command.words())),
     });

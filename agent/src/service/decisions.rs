@@ -1,5 +1,6 @@
-//! Decisions of persons about paused runs, through the one entry: written down, asked about, dispatched once, sealed.
-//! Source: lifecycle, the table of tool families; K15.
+//! Pieces of work that the bridge carries out, through the one entry: decisions of persons about paused runs, and the steps of a
+//! recording. Each is written down, asked about where it has to be, dispatched once, sealed. Source: lifecycle, the table of tool
+//! families; K15.
 
 use serde_json::{Map, Value, json};
 
@@ -20,6 +21,21 @@ use crate::lifecycle::sealed::{DecisionEnd, SealedResult};
 use crate::lifecycle::store::{Action, Dispatch, Identity, NewAction, ReceiptRead, Revalidation, Sealing, Why};
 use crate::lifecycle::types::{Origin, Permission, Phase};
 use crate::runs::StoreError;
+
+/// One piece of work for the bridge.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Piece {
+    pub tool: Tool,
+    pub origin: Origin,
+    /// The exact work. It is stored as a keyed digest.
+    pub operation: Value,
+    /// What is the same in a repeat of it.
+    pub repeats: Value,
+    /// What a person's yes to it is good for.
+    pub binding: String,
+    /// Opaque ids and closed words, for its receipt.
+    pub named: Map<String, Value>,
+}
 
 /// Where a decision stands when it is called for.
 pub enum Called {
@@ -44,8 +60,8 @@ pub struct Handed {
 }
 
 impl Core {
-    pub fn decision_called(&self, request: &DecisionRequest) -> Result<Called, StoreError> {
-        let (policy, identity) = (self.in_force()?, self.identity_of(request));
+    pub fn decision_called(&self, piece: &Piece) -> Result<Called, StoreError> {
+        let (policy, identity) = (self.in_force()?, self.identity_of(piece));
         if let Some(action) = self.actions().approved(&identity)?
             && !self.is_owner_alive(&action)?
             && !self.is_elsewhere(&action)?
@@ -53,32 +69,41 @@ impl Core {
             let authorized = self.actions().resumed(&action)?;
             return Ok(Called::Approved(Box::new(Approved { authorized, policy })));
         }
-        let prepared = self.actions().prepare(&self.new_decision(request, &policy))?;
-        if self.is_suppressed(request, &policy)? {
-            self.seal_decision(prepared.action(), request, DecisionEnd::Suppressed, None, Map::new())?;
+        let prepared = self.actions().prepare(&self.new_decision(piece, &policy))?;
+        if self.is_suppressed(piece, &policy)? {
+            self.seal_decision(prepared.action(), piece, DecisionEnd::Suppressed, None, Map::new())?;
             return Ok(Called::Suppressed);
         }
         self.actions().open_wait(prepared, &identity, Why::Always, "")?;
         Ok(Called::Ask)
     }
 
-    /// Nothing of it can be decided now: a whole decision, without a question.
-    pub fn decision_refused(&self, request: &DecisionRequest) -> Result<(), StoreError> {
+    /// A piece that nobody is asked about. It is approved here and now, unless the same was refused before.
+    pub fn piece_called(&self, piece: &Piece) -> Result<Called, StoreError> {
         let policy = self.in_force()?;
-        let draft = self.actions().draft(&self.new_decision(request, &policy))?;
-        self.actions().refuse(&draft, &sealing(DecisionEnd::NotOffered, false, named(request, Map::new())))?;
+        if self.is_suppressed(piece, &policy)? {
+            let draft = self.actions().draft(&self.new_decision(piece, &policy))?;
+            self.actions().refuse(&draft, &sealing(DecisionEnd::Suppressed, false, named(piece, Map::new())))?;
+            self.finish_decision(draft.run_id(), None)?;
+            return Ok(Called::Suppressed);
+        }
+        let authorized = self.actions().prepare_allowed(&self.new_decision(piece, &policy))?;
+        Ok(Called::Approved(Box::new(Approved { authorized, policy })))
+    }
+
+    /// Nothing of it can be decided now: a whole decision, without a question.
+    pub fn decision_refused(&self, piece: &Piece) -> Result<(), StoreError> {
+        let policy = self.in_force()?;
+        let draft = self.actions().draft(&self.new_decision(piece, &policy))?;
+        self.actions().refuse(&draft, &sealing(DecisionEnd::NotOffered, false, named(piece, Map::new())))?;
         self.finish_decision(draft.run_id(), None)
     }
 
     /// What a person answered. `None` where that isn't a yes, or nobody is asked any more.
-    pub fn decision_answered(
-        &self,
-        request: &DecisionRequest,
-        given: FormOutcome,
-    ) -> Result<Option<Approved>, StoreError> {
+    pub fn decision_answered(&self, piece: &Piece, given: FormOutcome) -> Result<Option<Approved>, StoreError> {
         let policy = self.in_force()?;
         // Each call that asks has a question of its own, and each answer closes one.
-        let Some(waiting) = self.actions().asked_here(&self.identity_of(request))? else { return Ok(None) };
+        let Some(waiting) = self.actions().asked_here(&self.identity_of(piece))? else { return Ok(None) };
         let (end, expired) = match given {
             FormOutcome::Confirmed => {
                 let authorized = self.actions().approve(waiting)?;
@@ -89,24 +114,19 @@ impl Core {
             FormOutcome::Cancelled | FormOutcome::Unanswered => (DecisionEnd::Unanswered, true),
         };
         let action = self.actions().decline(waiting, expired)?;
-        self.seal_decision(&action, request, end, None, Map::new())?;
+        self.seal_decision(&action, piece, end, None, Map::new())?;
         Ok(None)
     }
 
     /// What was confirmed can't be handed over: the item has changed, or Flow's bridge isn't there.
-    pub fn decision_dropped(
-        &self,
-        request: &DecisionRequest,
-        approved: Approved,
-        end: DecisionEnd,
-    ) -> Result<(), StoreError> {
-        self.seal_decision(approved.authorized.action(), request, end, None, Map::new())
+    pub fn decision_dropped(&self, piece: &Piece, approved: Approved, end: DecisionEnd) -> Result<(), StoreError> {
+        self.seal_decision(approved.authorized.action(), piece, end, None, Map::new())
     }
 
     /// The one transaction that lets a decision be handed over. `None` where something has changed since it was confirmed.
     pub fn decision_dispatched(
         &self,
-        request: &DecisionRequest,
+        piece: &Piece,
         approved: Approved,
     ) -> Result<Option<(Handed, StartToken)>, StoreError> {
         let Approved { authorized, policy } = approved;
@@ -116,7 +136,7 @@ impl Core {
         let (action, token) = match self.actions().commit_dispatch(Ready::Once(authorized), still)? {
             Dispatch::Started(started) => started.into_parts(),
             Dispatch::Stale(_) => {
-                self.seal_decision(&action, request, DecisionEnd::NotOffered, None, Map::new())?;
+                self.seal_decision(&action, piece, DecisionEnd::NotOffered, None, Map::new())?;
                 return Ok(None);
             }
         };
@@ -124,14 +144,14 @@ impl Core {
             return Err(StoreFault::StaleOwner.into());
         }
         let action = self.actions().find(action.run_id())?.ok_or(StoreFault::StaleOwner)?.action;
-        let repeat = self.repeat_of(request, &policy);
+        let repeat = self.repeat_of(piece, &policy);
         Ok(Some((Handed { action, repeat }, token)))
     }
 
     /// What became of a decision that was handed over.
     pub fn decision_ended(
         &self,
-        request: &DecisionRequest,
+        piece: &Piece,
         handed: Handed,
         end: DecisionEnd,
         document: Map<String, Value>,
@@ -142,18 +162,18 @@ impl Core {
             _ => None,
         };
         let repeat = failed.map(|failed| Repeat { failed, ..handed.repeat });
-        self.seal_decision(&handed.action, request, end, repeat.as_ref(), document)
+        self.seal_decision(&handed.action, piece, end, repeat.as_ref(), document)
     }
 
     fn seal_decision(
         &self,
         action: &Action,
-        request: &DecisionRequest,
+        piece: &Piece,
         end: DecisionEnd,
         repeat: Option<&Repeat>,
         document: Map<String, Value>,
     ) -> Result<(), StoreError> {
-        self.actions().record(action, &sealing(end, action.claimed, named(request, document)))?;
+        self.actions().record(action, &sealing(end, action.claimed, named(piece, document)))?;
         self.finish_decision(action.run_id(), repeat)
     }
 
@@ -190,19 +210,13 @@ impl Core {
         self.finish_decision(action.run_id(), None)
     }
 
-    fn new_decision(&self, request: &DecisionRequest, policy: &InForce) -> NewAction {
-        let operation = decision_operation(
-            tool_of(request.action),
-            request.attention_id.as_str(),
-            &request.capability_digest,
-            &request.idempotency_key,
-        );
+    fn new_decision(&self, piece: &Piece, policy: &InForce) -> NewAction {
         NewAction {
             run_id: RunId::random(),
-            tool: tool_of(request.action),
-            origin: Origin::McpAgent,
+            tool: piece.tool,
+            origin: piece.origin,
             policy_version: policy.version,
-            args_digest: canonical::digest_of_any_size(self.store.key(), &operation),
+            args_digest: canonical::digest_of_any_size(self.store.key(), &piece.operation),
             conditions_digest: self.conditions_of_a_decision(policy),
             request_id: None,
             workflow: None,
@@ -215,22 +229,37 @@ impl Core {
         policy.conditions(None, &sha256_hex(self.flow.facts().to_string().as_bytes()))
     }
 
-    fn identity_of(&self, request: &DecisionRequest) -> Identity {
-        Identity { digest: self.keyed(&json!(request.binding())), account: self.keyed(&json!(self.account())) }
+    fn identity_of(&self, piece: &Piece) -> Identity {
+        Identity { digest: self.keyed(&json!(piece.binding)), account: self.keyed(&json!(self.account())) }
     }
 
-    /// The caller's own key makes a decision no other work.
-    fn repeat_of(&self, request: &DecisionRequest, policy: &InForce) -> Repeat {
-        let tool = tool_of(request.action);
-        let operation = decision_operation(tool, request.attention_id.as_str(), &request.capability_digest, "");
-        let key = self.keyed(&json!([operation, self.conditions_of_a_decision(policy)]));
+    fn repeat_of(&self, piece: &Piece, policy: &InForce) -> Repeat {
+        let key = self.keyed(&json!([piece.repeats, self.conditions_of_a_decision(policy)]));
         Repeat { scope: self.keyed(&json!(self.account())), key, failed: true }
     }
 
-    fn is_suppressed(&self, request: &DecisionRequest, policy: &InForce) -> Result<bool, StoreError> {
-        let RepeatRule::Suppress { after } = tool_of(request.action).contract().repeat else { return Ok(false) };
-        let repeat = self.repeat_of(request, policy);
+    fn is_suppressed(&self, piece: &Piece, policy: &InForce) -> Result<bool, StoreError> {
+        let RepeatRule::Suppress { after } = piece.tool.contract().repeat else { return Ok(false) };
+        let repeat = self.repeat_of(piece, policy);
         Ok(self.actions().failed_before(&repeat.scope, &repeat.key)? >= after)
+    }
+}
+
+impl From<&DecisionRequest> for Piece {
+    fn from(request: &DecisionRequest) -> Self {
+        let tool = tool_of(request.action);
+        let operation =
+            |key: &str| decision_operation(tool, request.attention_id.as_str(), &request.capability_digest, key);
+        let named = [("attention_id", request.attention_id.as_str()), ("action", request.action.as_str())];
+        Self {
+            tool,
+            origin: Origin::McpAgent,
+            operation: operation(&request.idempotency_key),
+            // The caller's own key makes a decision no other work.
+            repeats: operation(""),
+            binding: request.binding(),
+            named: named.into_iter().map(|(key, value)| (key.to_owned(), value.into())).collect(),
+        }
     }
 }
 
@@ -244,9 +273,8 @@ const fn tool_of(action: Decided) -> Tool {
     }
 }
 
-fn named(request: &DecisionRequest, mut document: Map<String, Value>) -> Map<String, Value> {
-    document.insert("attention_id".to_owned(), request.attention_id.as_str().into());
-    document.insert("action".to_owned(), request.action.as_str().into());
+fn named(piece: &Piece, mut document: Map<String, Value>) -> Map<String, Value> {
+    document.extend(piece.named.clone());
     document
 }
 

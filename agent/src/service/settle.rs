@@ -134,7 +134,8 @@ impl Core {
                     self.revise(&action, revision, &ending)
                 }
                 None => match self.end_of(held, &action)? {
-                    Some(ending) => {
+                    End::Revoked => continue,
+                    End::Reached(ending) => {
                         pass(Point::ExecuteAfterExit).map_err(StoreFault::from)?;
                         match self.seal(&action, &ending) {
                             Err(fault) if action.claimed && !is_lost_race(&fault) => {
@@ -143,7 +144,7 @@ impl Core {
                             sealed => sealed,
                         }
                     }
-                    None => return Ok(self.going(&action)),
+                    End::Open => return Ok(self.going(&action)),
                 },
             };
             match stepped {
@@ -196,28 +197,29 @@ impl Core {
         }
     }
 
-    /// How an action without a receipt has ended; `None` while it goes on, or while nothing can be proven.
-    fn end_of(&self, held: Option<&StripeGuard>, action: &Action) -> Result<Option<Ending>, StoreError> {
+    /// How an action without a receipt has ended.
+    fn end_of(&self, held: Option<&StripeGuard>, action: &Action) -> Result<End, StoreError> {
         if self.is_elsewhere(action)? {
-            return Ok(None);
+            return Ok(End::Open);
         }
         let alive = self.is_owner_alive(action)?;
         Ok(match action.phase {
-            Phase::Claimed => self.end_of_claimed(action)?,
-            Phase::Waiting | Phase::Authorized if !self.actions().wait_is_over(action)? => None,
+            Phase::Claimed => self.end_of_claimed(action)?.map_or(End::Open, End::Reached),
+            Phase::Waiting | Phase::Authorized if !self.actions().wait_is_over(action)? => End::Open,
             Phase::Waiting => {
                 let (code, permission) = (Some(Code::FallbackExpired), Some(Permission::Deny));
-                Some(Ending { code, permission, ..Ending::not_started(Reason::PolicyRefused) })
+                End::Reached(Ending { code, permission, ..Ending::not_started(Reason::PolicyRefused) })
             }
-            Phase::Dispatched if alive => None,
-            _ if alive && !self.is_abandoned(held, action) => None,
+            Phase::Dispatched if alive => End::Open,
+            _ if alive && !self.is_abandoned(held, action) => End::Open,
             Phase::Dispatched => {
                 self.revoke(action)?;
-                None
+                End::Revoked
             }
             _ => {
                 self.find_reservation(action)?;
-                Some(Ending { code: Some(Code::NotDispatched), ..Ending::not_started(Reason::PlatformError) })
+                let code = Some(Code::NotDispatched);
+                End::Reached(Ending { code, ..Ending::not_started(Reason::PlatformError) })
             }
         })
     }
@@ -400,7 +402,11 @@ impl Core {
         let (action, receipt) = again().map_err(checkpoint)?;
         if action.phase == Phase::Checkpointed {
             project_ended(&self.store, || self.ledger(), &action, &receipt).map_err(projection)?;
-            self.store.dispatch().discard_params(action.run_id()).map_err(|fault| projection(fault.into()))?;
+            let dispatch = self.store.dispatch();
+            let discarded = dispatch.discard_params(action.run_id());
+            discarded
+                .and_then(|()| dispatch.discard_fragments(action.run_id()))
+                .map_err(|fault| projection(fault.into()))?;
             self.actions().mark_projected(&action).map_err(|fault| projection(fault.into()))?;
         }
         again().map(|(action, _)| action).map_err(projection)
@@ -424,6 +430,15 @@ impl Core {
     }
 }
 
+/// What is known of the end of an action without a receipt.
+enum End {
+    /// It goes on, or nothing can be proven.
+    Open,
+    Reached(Ending),
+    /// Its intent was taken back, or a keeper claimed it first: what stands now is looked at again.
+    Revoked,
+}
+
 /// Somebody else took the step first; what stands now is looked at again.
 fn is_lost_race(fault: &StoreFault) -> bool {
     matches!(fault, StoreFault::StaleOwner | StoreFault::ReceiptConflict)
@@ -440,7 +455,8 @@ fn result_of(action: &Action, receipt: &Receipt, stored: &StoredResult, related_
 
 /// The result is known to nobody for certain until it is written down: it is looked up again at the next call.
 fn not_recorded(action: &Action, fault: &StoreFault) -> RunResult {
-    tracing::warn!("the result of a run can't be written down now; it is looked up again: {fault}");
+    let hint = fault.hint();
+    tracing::warn!("the result of a run can't be written down now; it is looked up again: {fault}; hint: {hint}");
     let lifecycle = LifecycleFacts { code: Some(Code::RecordFailed), ..LifecycleFacts::of(action, None) };
     let facts = ResultFacts { lifecycle: Some(lifecycle), ..ResultFacts::default() };
     RunResult { facts, ..rendered(action, Reason::ResultUnreadable) }

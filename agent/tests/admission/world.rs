@@ -10,7 +10,8 @@ use openadapt_agent::admission::source::Source;
 use openadapt_agent::admission::status::{self, Ask, Place, Status};
 use openadapt_agent::admission::trust::TrustRoot;
 use openadapt_agent::admission::watermark::Keeping;
-use openadapt_agent::admission::{Reason, TargetId};
+use openadapt_agent::admission::{Reason, TargetId, report};
+use schemas::Schema;
 use serde_json::Value;
 
 use crate::forge::Forge;
@@ -69,7 +70,21 @@ impl World {
             target: self.target,
             bundle: self.bundle.clone(),
         };
-        status::look(&ask, &self.place())
+        let status = status::look(&ask, &self.place());
+        self.holds_its_schemas(&status);
+        status
+    }
+
+    /// Whatever a look finds, it is told and remembered in the shapes that are published.
+    fn holds_its_schemas(&self, status: &Status) {
+        Schema::AdmissionStatus.check(&report::json(status)).unwrap_or_else(|found| panic!("{found}"));
+        if let Some(remembered) = std::fs::read(self.path("admission-watermark.json"))
+            .ok()
+            .and_then(|bytes| serde_json::from_slice(&bytes).ok())
+            .filter(|_| status.verdict.is_ok())
+        {
+            Schema::AdmissionWatermark.check(&remembered).unwrap_or_else(|found| panic!("{found}"));
+        }
     }
 
     /// One look at these bytes.

@@ -121,6 +121,7 @@ impl World {
             flow: FlowCommand::new("no-such-flow", FlowSettings::default()).unwrap(),
             timeout: Duration::from_secs(5),
             attended,
+            recording: None,
             admission: AdmissionOptions::default(),
             auto_review: None,
             older,

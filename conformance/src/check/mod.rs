@@ -5,12 +5,16 @@ pub mod answers;
 pub mod attended;
 pub mod canary;
 pub mod clinic;
+pub mod crash;
 pub mod ends;
 pub mod expect;
 pub mod frames;
 pub mod launches;
+pub mod lifecycle;
+pub mod mailbox;
 pub mod matcher;
 pub mod progress;
+pub mod recording;
 pub mod results;
 pub mod sandbox;
 pub mod schema;
@@ -29,10 +33,18 @@ use verdict::{Blame, Check, Judgement, Verdict};
 pub const CHECKS: &[&Check] = &[
     &ends::STOPPED,
     &expect::EXPECTED,
+    &crash::CRASH,
     &truth::TRUTH,
     &launches::AT_MOST_ONCE,
     &launches::LAUNCHES,
     &sandbox::ONE_AT_A_TIME,
+    &lifecycle::events::GRAMMAR,
+    &lifecycle::events::BALANCED,
+    &lifecycle::rows::BINDING,
+    &lifecycle::rows::TRIPLES,
+    &lifecycle::starts::STARTS,
+    &lifecycle::told::RECEIPTS,
+    &lifecycle::told::ALIKE,
     &after::AFTER,
     &clinic::CLINIC,
     &clinic::CLINIC_TRUTH,
@@ -44,6 +56,8 @@ pub const CHECKS: &[&Check] = &[
     &answers::UNANSWERED,
     &progress::PROGRESS,
     &storm::STORM,
+    &recording::RECORDING,
+    &mailbox::MAILBOX,
     &canary::CANARY,
     &attended::decisions::DECISIONS,
     &attended::twice::ONCE,

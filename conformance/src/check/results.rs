@@ -27,7 +27,31 @@ fn answers_with_a_run(tool: &str) -> bool {
 
 /// Tools whose text is JSON, whether it stands as structured content, too, or not.
 fn answers_with_json(tool: &str) -> bool {
-    answers_with_a_run(tool) || is_older_run_tool(tool) || matches!(tool, "get_workflow" | "get_run_report")
+    answers_with_a_run(tool)
+        || is_older_run_tool(tool)
+        || matches!(tool, "get_workflow" | "get_run_report" | "observe")
+        || records(tool)
+}
+
+/// The recording tools, besides the one that looks at the window.
+pub fn records(tool: &str) -> bool {
+    matches!(
+        tool,
+        "start_record"
+            | "click"
+            | "halt"
+            | "type"
+            | "pause_for_input"
+            | "continue_input"
+            | "stop_record"
+            | "compile"
+            | "admit"
+            | "get_command_result"
+            | "set_coach"
+            | "get_coach"
+            | "bind_status"
+            | "screen"
+    )
 }
 
 /// The deprecated tool of one workflow: the name of each is `run_` and an opaque id.
@@ -86,6 +110,8 @@ fn problems(exchange: &Exchange, result: &Value, advertised: bool) -> Vec<(Strin
         "get_run_report" => Schema::OlderRun,
         tool if is_older_run_tool(tool) => Schema::OlderRun,
         tool if answers_with_a_run(tool) => Schema::RunResultStrict,
+        "observe" => Schema::AuthoringObserve,
+        tool if records(tool) => Schema::RecordingResult,
         _ => return found,
     };
     if let Err(broken) = schema.check(structured) {

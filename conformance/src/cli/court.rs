@@ -13,7 +13,6 @@ use crate::run::events::{Event, Finished, Judged, REPORT_FORMAT, Started, Summar
 use crate::run::scheduler::{Options, run};
 use crate::run::smoke::{introduction, smoke};
 use crate::run::subject::Subject;
-use crate::scenario::model::World;
 use crate::scenario::{Scenario, ScenarioId};
 
 /// What a run came to, as far as its exit code goes.
@@ -147,7 +146,7 @@ impl Unable {
     pub fn set_apart(
         &mut self,
         selected: Vec<Scenario>,
-        needs: impl Fn(&World) -> bool,
+        needs: impl Fn(&Scenario) -> bool,
         required: bool,
         lack: Lack,
     ) -> Result<Vec<Scenario>, Problem> {
@@ -155,8 +154,7 @@ impl Unable {
         if required {
             return Err(Problem::new(Exit::SetUp, format!("{what} is required, and {why}"), hint));
         }
-        let (apart, selected): (Vec<Scenario>, Vec<Scenario>) =
-            selected.into_iter().partition(|scenario| needs(&scenario.world));
+        let (apart, selected): (Vec<Scenario>, Vec<Scenario>) = selected.into_iter().partition(needs);
         if apart.is_empty() {
             return Ok(selected);
         }

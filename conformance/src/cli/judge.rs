@@ -103,6 +103,10 @@ impl How {
             ));
         }
         let subject = self.subject.find(printer)?;
+        let subject = match selected.iter().any(Scenario::needs_test_build) {
+            true => self.subject.mortal(subject, printer)?,
+            false => subject,
+        };
         let mut folder = match &self.out {
             Some(path) => Some(Folder::create(path).map_err(|error| {
                 Problem::new(
@@ -153,7 +157,7 @@ impl How {
             Ok(_) => selected,
             Err(missing) => {
                 let lack = Lack { what: "a real browser", why: missing.to_string(), hint: missing.hint().to_owned() };
-                unable.set_apart(selected, |world| player.needs_browser_in(world), self.require_browser, lack)?
+                unable.set_apart(selected, |scenario| player.needs_browser_in(&scenario.world), self.require_browser, lack)?
             }
         };
         let selected = match RealFlow::find(&real_flow_folder()?) {
@@ -161,7 +165,15 @@ impl How {
             None => {
                 let why = "it isn't installed here".to_owned();
                 let lack = Lack { what: "the real Flow", why, hint: SET_UP_FLOW.to_owned() };
-                unable.set_apart(selected, |world| player.is_real_in(world), self.require_real_flow, lack)?
+                unable.set_apart(selected, |scenario| player.is_real_in(&scenario.world), self.require_real_flow, lack)?
+            }
+        };
+        let selected = match self.subject.can_crash() {
+            true => selected,
+            false => {
+                let why = "there is none of this agent".to_owned();
+                let lack = Lack { what: "a build for the judge", why, hint: NAME_CRASH_AGENT.to_owned() };
+                unable.set_apart(selected, Scenario::needs_test_build, false, lack)?
             }
         };
         Ok((selected, unable))
@@ -169,3 +181,5 @@ impl How {
 }
 
 const SET_UP_FLOW: &str = "`conformance setup-flow` installs it, or name one with OPENADAPT_FLOW";
+
+const NAME_CRASH_AGENT: &str = "start this program with cargo run, or name one with --crash-agent";

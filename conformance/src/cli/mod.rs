@@ -3,6 +3,11 @@
 mod bench;
 mod certify;
 mod clients;
+mod demo;
+mod crash;
+mod docs;
+mod explain;
+mod explore;
 mod court;
 mod docs;
 mod explain;
@@ -10,12 +15,14 @@ mod freeze;
 mod judge;
 mod list;
 mod parity;
+mod power;
 mod report;
 mod setup_browser;
 mod setup_flow;
 mod smoke;
 mod storm;
 mod subject;
+mod unprivileged;
 mod verify;
 
 use std::path::PathBuf;
@@ -31,8 +38,8 @@ use crate::scenario::source::Files;
 
 /// Judges an OpenAdapt agent: drives the real program over real stdio, and decides from what the judge itself sees.
 ///
-/// Exit codes: 0 conformant, 2 usage, 4 nothing selected, 70 fault of the judge, 96 set-up, 100 a requirement failed, 102 bad evidence,
-/// 130 interrupted.
+/// Exit codes: 0 conformant, 2 usage, 4 nothing selected, 70 fault of the judge, 96 set-up, 100 a requirement failed, 101 the judge's
+/// power is below its bar, 102 bad evidence, 130 interrupted.
 #[derive(Debug, Parser)]
 #[command(name = "conformance", version, max_term_width = 120)]
 struct Arguments {
@@ -54,6 +61,12 @@ enum Verb {
     Smoke(smoke::Smoke),
     /// Broken frames in great number, from a seed: each must get its due, and none may start anything.
     Storm(storm::Storm),
+    /// Server and keeper die at every named moment, or at drawn ones: nothing known is lost, nothing done twice.
+    Crash(crash::Crash),
+    /// Worlds drawn at random, two servers and three requests, against a reference model; a failure is made small.
+    Explore(explore::Explore),
+    #[command(hide = true)]
+    Unprivileged(unprivileged::Unprivileged),
     /// Clients and checkers of other people against the agent.
     Clients(clients::Clients),
     #[command(hide = true)]
@@ -62,6 +75,12 @@ enum Verb {
     Report(report::Report),
     /// What scenarios with a browser need: gets the driver, and says how to get the rest.
     SetupBrowser(setup_browser::SetupBrowser),
+    /// The sandbox's five cases, played for a person: what the app shows, what its store holds, what the agent says.
+    Demo(demo::Play),
+    /// Would the judge see it: green evidence changed in one fact, and agents that lie.
+    Power(power::Power),
+    #[command(hide = true)]
+    Liar(power::Lie),
     /// How long things take, beside what the machine itself takes.
     Bench(bench::Bench),
     /// Installs the real Flow here, for the scenarios that need it.
@@ -107,10 +126,16 @@ pub fn main() -> Exit {
         Verb::Explain(explain) => explain.run(printer),
         Verb::Smoke(smoke) => smoke.run(printer),
         Verb::Storm(storm) => storm.run(printer),
+        Verb::Crash(crash) => crash.run(printer),
+        Verb::Explore(explore) => explore.run(printer),
+        Verb::Unprivileged(unprivileged) => unprivileged.run(),
         Verb::Clients(clients) => clients.run(printer),
         Verb::Tee(tee) => tee.run(),
         Verb::Report(report) => report.run(printer),
         Verb::SetupBrowser(setup) => setup.run(printer),
+        Verb::Demo(demo) => demo.run(printer),
+        Verb::Power(power) => power.run(printer),
+        Verb::Liar(lie) => lie.run(),
         Verb::Bench(bench) => bench.run(printer),
         Verb::SetupFlow(setup) => setup.run(printer),
         Verb::Certify(certify) => certify.run(printer),

@@ -25,6 +25,9 @@ pub struct SubjectArguments {
     /// Flow's command.
     #[arg(long, value_name = "CMD")]
     flow: Option<String>,
+    /// The command of a build of the agent with crash points.
+    #[arg(long, value_name = "CMD")]
+    crash_agent: Option<String>,
     /// The real Flow plays what any engine can play, too (`conformance setup-flow` installs it).
     #[arg(long)]
     real: bool,
@@ -32,11 +35,16 @@ pub struct SubjectArguments {
 
 const AGENT: (&str, &str) = ("openadapt-agent", "openadapt-agent");
 const FLOW: (&str, &str) = ("flow-fake", "flow-fake");
+/// The same program with its crash points.
+const MORTAL: (&str, &str) = ("openadapt-agent", "openadapt-agent-crash-points");
 /// Never judged: some worlds have it beside the servers.
 const CLINIC: (&str, &str) = ("mockmed", "mockmed");
 
 /// The stand-in's feature for machines with a browser; nowhere else is that library compiled.
 const DRIVES: &str = "drive";
+
+/// The agent's features for the judge: crash points, and a mailbox on this computer. They are given to no shared crate.
+const CRASHES: &str = "openadapt-agent/crash-points,openadapt-agent/mailbox-origin";
 
 impl SubjectArguments {
     pub fn of(agent: Option<String>, flow: String) -> Self {
@@ -45,7 +53,7 @@ impl SubjectArguments {
 
     /// The workspace's own stand-in, and the real Flow where there is one.
     pub fn for_parity(agent: Option<String>) -> Self {
-        Self { agent, flow: None, real: true }
+        Self { agent, flow: None, crash_agent: None, real: true }
     }
 
     /// Who plays the scenarios that any engine can play.
@@ -80,10 +88,39 @@ impl SubjectArguments {
         Ok(Subject {
             agent,
             flow: words(self.flow.as_deref(), &beside, FLOW)?,
+            mortal: None,
             real_flow,
             browser,
             player: self.player(),
         })
+    }
+}
+
+impl SubjectArguments {
+    /// The subject of a crash campaign: another build of the agent. Where one agent is named, it is meant to be that build.
+    pub fn with_crash_points(&self, printer: Printer) -> Result<Subject, Problem> {
+        let subject = self.find(printer)?;
+        match (&self.agent, &self.crash_agent) {
+            (Some(_), None) => Ok(Subject { mortal: Some(subject.agent.clone()), ..subject }),
+            _ => self.mortal(subject, printer),
+        }
+    }
+
+    /// A build with crash points can be had: it is named, there already, or cargo started this program and no other agent is judged.
+    pub fn can_crash(&self) -> bool {
+        let there = || beside_this().is_ok_and(|beside| program(&beside, MORTAL).is_file());
+        self.crash_agent.is_some() || self.agent.is_none() && (env::var_os("CARGO").is_some() || there())
+    }
+
+    /// Adds the build with crash points.
+    pub fn mortal(&self, subject: Subject, printer: Printer) -> Result<Subject, Problem> {
+        let beside = beside_this()?;
+        if let Some(cargo) = env::var_os("CARGO").filter(|_| self.crash_agent.is_none()) {
+            // A binary of its own, beside the other; the packages are the same as ever, so that no shared crate is compiled again.
+            let others = ["--package", FLOW.0, "--package", CLINIC.0, "--features", CRASHES];
+            build(&cargo, &beside, &[MORTAL], &others, printer)?;
+        }
+        Ok(Subject { mortal: Some(words(self.crash_agent.as_deref(), &beside, MORTAL)?), ..subject })
     }
 }
 
@@ -92,9 +129,13 @@ pub fn build_programs(printer: Printer) -> Result<(), Problem> {
     env::var_os("CARGO").map_or(Ok(()), |cargo| build(&cargo, &beside_this()?, &[AGENT, FLOW, CLINIC], &[], printer))
 }
 
-fn words(given: Option<&str>, beside: &Path, (_, binary): (&str, &str)) -> Result<Vec<String>, Problem> {
+fn program(beside: &Path, (_, binary): (&str, &str)) -> PathBuf {
+    beside.join(format!("{binary}{}", env::consts::EXE_SUFFIX))
+}
+
+fn words(given: Option<&str>, beside: &Path, (package, binary): (&str, &str)) -> Result<Vec<String>, Problem> {
     let Some(given) = given else {
-        let path = beside.join(format!("{binary}{}", env::consts::EXE_SUFFIX));
+        let path = program(beside, (package, binary));
         if !path.is_file() {
             let said = format!("{binary} is not beside this program, in {}", beside.display());
             return Err(Problem::new(

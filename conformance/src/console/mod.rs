@@ -1,5 +1,6 @@
 //! What a person reads on a terminal. The only place that prints.
 
+pub mod campaign;
 pub mod explain;
 pub mod progress;
 pub mod style;

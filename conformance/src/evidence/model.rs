@@ -7,6 +7,8 @@ use std::time::{Duration, SystemTime};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::crash::CrashSeen;
+use super::actions::SeenActions;
 use super::files::SeenFile;
 use super::journal::JournalLine;
 use super::ledger::SeenLedger;
@@ -32,6 +34,11 @@ pub struct Evidence {
     pub after: After,
     pub files: Vec<SeenFile>,
     pub ledger: SeenLedger,
+    #[serde(default)]
+    pub actions: SeenActions,
+    /// What an operator's commands say of each run, when all is over: looked for where the scenario is about it.
+    #[serde(default)]
+    pub operator: Vec<OperatorSaw>,
     /// Flow was the real one: it keeps no journal of ours, and what it saved is seen in the clinic alone.
     #[serde(default)]
     pub real_flow: bool,
@@ -45,6 +52,9 @@ pub struct Evidence {
     /// Those of them that Flow was told to print or report.
     #[serde(default)]
     pub printed: BTreeSet<String>,
+    /// What was seen of a crash, in a scenario that has one.
+    #[serde(default)]
+    pub crash: Option<CrashSeen>,
     pub stopped: Option<Stopped>,
     pub seconds: f64,
     /// What puts journals and files on the clock of the frames.
@@ -59,6 +69,17 @@ pub struct Clock {
     pub began_us: u64,
     /// When each file was last written.
     pub written_us: BTreeMap<PathBuf, u64>,
+}
+
+/// One command of an operator, and what it printed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OperatorSaw {
+    pub words: Vec<String>,
+    /// The run that it was asked about.
+    pub run: Option<String>,
+    pub exit: Exit,
+    pub stdout: String,
+    pub stderr: String,
 }
 
 /// A clinic's store, and its own journal of every write.

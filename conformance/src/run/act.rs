@@ -13,6 +13,7 @@ use super::perform::{start, stop_of};
 use super::processes;
 use super::storm;
 use super::world::World;
+use crate::evidence::actions::ask;
 use crate::evidence::files::SeenFile;
 use crate::evidence::{Seen, ServerEnd, Step, StopCause, Stopped};
 use crate::scenario::action::{Action, Ask, Await, Cli, Close, FlowProgram, FlowVerb, ReadingWord, Stream};
@@ -115,7 +116,7 @@ impl Acting<'_, '_> {
             Action::Ask(ask) => self.ask(ask).await,
             Action::Saved(saved) => self.done(self.save(&saved.saved)),
             Action::Edit(wanted) => self.done(edit::edit(wanted)),
-            Action::File(look) => Ok(Seen::File(SeenFile::look(look.file.as_ref()))),
+            Action::File(look) => Ok(Seen::File(looked(look))),
         }
     }
 
@@ -144,7 +145,8 @@ impl Acting<'_, '_> {
     }
 
     async fn cli(&self, cli: &Cli) -> Outcome {
-        let Some((program, words)) = self.world.subject.agent.split_first() else {
+        let agent = self.world.subject.agent_for(self.world.scenario);
+        let Some((program, words)) = agent.split_first() else {
             return Err(self.stopped(StopCause::NoAgent, "the agent to run", "no command"));
         };
         let mut command = Command::new(program);
@@ -260,6 +262,14 @@ impl Acting<'_, '_> {
 
     pub fn scenario_fault(&self, detail: String) -> Stopped {
         stop_of(&super::world::WorldError::Scenario(detail), Some(self.index), "the values of this action")
+    }
+}
+
+fn looked(look: &Look) -> SeenFile {
+    let seen = SeenFile::look(look.file.as_ref());
+    match &look.sqlite {
+        None => seen,
+        Some(sql) => SeenFile { text: ask(look.file.as_ref(), sql).to_string(), ..seen },
     }
 }
 

@@ -50,6 +50,11 @@ impl Clinic {
         self.process.id()
     }
 
+    /// What it holds once it was emptied.
+    pub fn emptied(&self) -> Option<ClinicSeen> {
+        ask(&self.url, "POST", "/api/reset", "").ok().and_then(|_| self.seen())
+    }
+
     /// What it holds now; none when it doesn't answer any more.
     pub fn seen(&self) -> Option<ClinicSeen> {
         look(&self.url, &self.journal).ok()

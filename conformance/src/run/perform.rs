@@ -5,9 +5,12 @@ use std::time::{Duration, Instant};
 
 use super::act::act;
 use super::clinic::{self, Clinic};
+use super::crash;
+use super::operator;
 use super::process;
 use super::subject::Subject;
 use super::world::{World, WorldError};
+use crate::evidence::actions::SeenActions;
 use crate::evidence::files::{SeenFile, walk};
 use crate::evidence::ledger::SeenLedger;
 use crate::evidence::{Clock, Evidence, Leftover, ServerEnd, StopCause, Stopped};
@@ -21,11 +24,27 @@ const CLOSING: Duration = Duration::from_secs(5);
 
 /// Runs a scenario and gives back everything that was seen. A fault of any kind is part of the record.
 pub async fn perform(scenario: &Scenario, subject: &Subject) -> Evidence {
+    perform_by(scenario, subject, play).await
+}
+
+/// The same, where somebody else goes through the actions.
+pub async fn perform_by(
+    scenario: &Scenario,
+    subject: &Subject,
+    play: impl AsyncFnOnce(&World<'_>) -> Result<(), Stopped>,
+) -> Evidence {
     let began = Instant::now();
+    let furnished = scenario.furnished();
+    let scenario = furnished.as_ref().unwrap_or(scenario);
     let mut evidence = blank(scenario);
     match World::create(scenario, subject) {
         Ok(world) => {
-            evidence.stopped = play(&world).await.err();
+            if scenario.has_crash_points() {
+                let (seen, stopped) = crash::play(&world).await;
+                (evidence.crash, evidence.stopped) = (Some(seen), stopped);
+            } else {
+                evidence.stopped = play(&world).await.err();
+            }
             collect(&world, &mut evidence).await;
         }
         Err(error) => evidence.stopped = Some(stop_of(&error, None, "a world")),
@@ -100,6 +119,10 @@ async fn collect(world: &World<'_>, evidence: &mut Evidence) {
     (evidence.frames, evidence.exchanges, evidence.journal) = world.transcript.take();
     evidence.steps = world.steps.take();
     evidence.ledger = SeenLedger::read(&world.folders.store().join("ledger.sqlite"));
+    if world.scenario.id.as_str().starts_with(operator::AREA) {
+        evidence.operator = operator::look(world).await;
+    }
+    evidence.actions = SeenActions::read(&world.folders.store().join("lifecycle.sqlite"));
     evidence.canaries = world.variables.borrow().marks.handed_out().clone();
     evidence.printed = world.printed.take();
 }
@@ -204,11 +227,14 @@ fn blank(scenario: &Scenario) -> Evidence {
         after: After::default(),
         files: Vec::new(),
         ledger: SeenLedger::Absent,
+        actions: Default::default(),
+        operator: Vec::new(),
         real_flow: false,
         clinic: None,
         leftovers: Vec::new(),
         canaries: Default::default(),
         printed: Default::default(),
+        crash: None,
         stopped: None,
         seconds: 0.0,
         clock: Clock::default(),

@@ -4,6 +4,7 @@ use std::io;
 
 use crate::browser::Browser;
 use crate::real_flow::RealFlow;
+use crate::scenario::Scenario;
 use crate::scenario::model::World;
 
 /// The words of the two commands under judgement.
@@ -11,6 +12,8 @@ use crate::scenario::model::World;
 pub struct Subject {
     pub agent: Vec<String>,
     pub flow: Vec<String>,
+    /// The agent with its crash points, for worlds in which it dies at one, and for those with a mailbox; none where there is no such build.
+    pub mortal: Option<Vec<String>>,
     /// What worlds with a browser get; none where there is none.
     pub browser: Option<Browser>,
     /// What worlds with the real Flow get; none where there is none.
@@ -27,6 +30,12 @@ pub enum Player {
 }
 
 impl Subject {
+    /// The command of this scenario's servers.
+    pub fn agent_for(&self, scenario: &Scenario) -> Vec<String> {
+        let mortal = self.mortal.as_ref().filter(|_| scenario.needs_test_build());
+        mortal.unwrap_or(&self.agent).clone()
+    }
+
     /// The worlds that a real Flow can play are played by this one.
     pub fn plays_with(&mut self, mut flow: RealFlow) -> io::Result<()> {
         flow.ask_for_the_bridge(&self.agent)?;

@@ -14,9 +14,10 @@ use tokio::task::JoinHandle;
 
 use super::clinic::Clinic;
 use super::forms::Forms;
+use super::mailbox::Mailbox;
 use super::subject::{Subject, join};
 use super::variables::{Folders, VariableError, Variables};
-use super::{bundle, older, process, special};
+use super::{bundle, limits, older, process, special};
 use crate::evidence::Step;
 use crate::evidence::files::SeenFile;
 use crate::leak::{Marks, marks};
@@ -50,6 +51,7 @@ pub struct World<'a> {
     follower: JoinHandle<io::Result<()>>,
     /// Ends when the world does.
     pub clinic: Option<Clinic>,
+    mailbox: Option<Mailbox>,
     /// Removed when the world is dropped.
     _folder: TempDir,
 }
@@ -81,7 +83,7 @@ impl<'a> World<'a> {
         let transcript = Rc::new(Transcript::new(tail));
         let follower = tokio::task::spawn_local(follow(folders.journal.clone(), transcript.clone()));
         let limit = Duration::from_secs(scenario.deadline_s);
-        let world = Self {
+        let mut world = Self {
             scenario,
             subject,
             variables: RefCell::new(Variables::new(folders.clone(), marks)),
@@ -97,12 +99,15 @@ impl<'a> World<'a> {
             swept: Cell::new(false),
             follower,
             clinic,
+            mailbox: None,
             _folder: folder,
         };
         if let Some(clinic) = &world.clinic {
             world.variables.borrow_mut().set("clinic", clinic.url.clone().into());
         }
         world.furnish()?;
+        let answers = world.variables.borrow_mut().resolve(&scenario.world.mailbox)?;
+        world.mailbox = answers.map(|answers| Mailbox::start(answers, &world.folders.journal)).transpose()?;
         Ok(world)
     }
 
@@ -129,7 +134,7 @@ impl<'a> World<'a> {
         };
         let launch = Launch {
             name: name.to_owned(),
-            argv: [self.subject.agent.clone(), self.arguments(&plan)?].concat(),
+            argv: limits::under(&plan, [self.subject.agent_for(self.scenario), self.arguments(&plan)?].concat())?,
             env: self.environment(plan.env.as_ref()),
             cwd: self.folders.world.clone(),
             umask: Some(octal(plan.umask.as_deref().unwrap_or("0022"))?),
@@ -170,6 +175,9 @@ impl<'a> World<'a> {
         let needed = self.subject.player.needs_browser_in(&self.scenario.world);
         if let Some(browser) = self.subject.browser.as_ref().filter(|_| needed) {
             env.extend(browser.variables());
+        }
+        if let Some(mailbox) = &self.mailbox {
+            env.insert("OPENADAPT_AGENT_MAILBOX_ORIGIN".into(), mailbox.origin.clone());
         }
         if let Some(flow) = self.real_flow() {
             env.extend(flow.environment());

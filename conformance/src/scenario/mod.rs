@@ -5,6 +5,7 @@ pub mod expand;
 pub mod files;
 pub mod form;
 pub mod id;
+pub mod mailbox;
 pub mod model;
 pub mod select;
 pub mod source;

@@ -9,7 +9,9 @@ use super::action::Action;
 use super::files::{FileFact, PlantedFile};
 use super::form::FormReply;
 use super::id::{RequirementId, ScenarioId};
+use super::mailbox::MailboxAnswer;
 use crate::check::matcher::Matcher;
+use crate::crash::{Case, Kill};
 
 /// One scenario, as it is run and judged.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -33,6 +35,12 @@ pub struct Scenario {
     pub actions: Vec<Action>,
     #[serde(default)]
     pub after: After,
+    /// Server or keeper dies at a named moment, instead of actions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub crash: Option<Case>,
+    /// They are killed at a moment that is drawn, instead of actions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kill: Option<Kill>,
 }
 
 /// The folders, bundles and servers that a scenario begins with.
@@ -56,6 +64,8 @@ pub struct World {
     pub engine: Engine,
     /// Somebody else has written one row about the first patient.
     pub clinic_seeded: bool,
+    /// The mailbox of a hosted chat app stands on this computer, and answers this, call by call.
+    pub mailbox: Option<Vec<MailboxAnswer>>,
     /// Its processes are told of a real browser. Without one the scenario can't be run.
     pub browser: bool,
     pub files: Vec<PlantedFile>,
@@ -77,6 +87,12 @@ pub struct ServerPlan {
     pub handshake: Option<bool>,
     pub env: Option<BTreeMap<String, String>>,
     pub umask: Option<String>,
+    /// No file that it writes may grow beyond so many blocks of 512 bytes, as on a full disk.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file_blocks: Option<u64>,
+    /// Without the privileges that a superuser has: permissions hold.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unprivileged: Option<bool>,
     pub stdio: Option<Stdio>,
     pub stderr: Option<Stderr>,
 }
@@ -292,6 +308,13 @@ pub struct ClinicFact {
     pub rejected: Option<u64>,
 }
 
+impl Scenario {
+    /// Its programs must be a build for the judge: they die at named moments, or find a mailbox on this computer.
+    pub fn needs_test_build(&self) -> bool {
+        self.has_crash_points() || self.world.mailbox.is_some()
+    }
+}
+
 impl World {
     pub fn bundles(&self) -> Vec<Bundle> {
         self.bundle.clone().unwrap_or_else(|| vec![Bundle::triage()])
@@ -335,6 +358,7 @@ impl Default for World {
             real_flow: false,
             engine: Engine::default(),
             clinic_seeded: false,
+            mailbox: None,
             browser: false,
             bundle: None,
             files: Vec::new(),
@@ -367,6 +391,8 @@ impl ServerPlan {
             handshake: over.handshake.or(under.handshake),
             env: Some(env),
             umask: over.umask.or(under.umask),
+            file_blocks: over.file_blocks.or(under.file_blocks),
+            unprivileged: over.unprivileged.or(under.unprivileged),
             stdio: over.stdio.or(under.stdio),
             stderr: over.stderr.or(under.stderr),
         }

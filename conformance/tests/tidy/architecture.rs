@@ -10,7 +10,7 @@ const FROM: &str = "<!-- files -->";
 const RENEW: &str = "RENEW_MAP";
 
 /// Files that can't say in a first line what they are for.
-const NAMED: [(&str, &str); 40] = [
+const NAMED: [(&str, &str); 41] = [
     ("conformance/src/report/html/page.css", "how the page for people looks, in the light and in the dark"),
     ("conformance/src/report/html/page.js", "the page's filter and its time axis"),
     ("conformance/real-flow/identify.py", "which openadapt-flow an interpreter has"),
@@ -28,6 +28,7 @@ const NAMED: [(&str, &str); 40] = [
     (".ci/run", "what a change has to pass"),
     (".cargo/config.toml", "where the browser's driver is, for cargo"),
     ("agent/src/flow/bridge/flow_bridge.py", "the bridge that Flow's own interpreter runs"),
+    ("conformance/src/demo/page.css", "how the demo's page looks"),
     ("conformance/real-flow/prepare.py", "has the real Flow record the bundle that its scenarios run"),
     ("conformance/real-flow/requirements.txt", "the real Flow and everything it needs, pinned"),
     ("conformance/src/browser/package.json", "the browser's driver, pinned"),

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
-use super::bundle;
 use super::serve::Bridge;
+use super::{authoring, bundle};
 use crate::attended::{self, NotDone, Order, Request, Stage};
 use crate::attention;
 use crate::drive;
@@ -25,6 +25,7 @@ pub fn answer(bridge: &Bridge, spec: &BridgeSpec, op: &str, request: &Value) -> 
         "attention.for_run" => for_run(request),
         "attended.act" => return act(bridge, spec, request),
         "sandbox.prepare" => prepare(request),
+        op if op.starts_with("authoring.") => return authoring::answer(bridge, &spec.authoring, op, request),
         "close" => Some(json!({"ok": true})),
         _ => Some(json!({"ok": false, "kind": "unknown_op"})),
     };

@@ -1,6 +1,7 @@
 //! The bridge: one request a line on stdin, one response a line on stdout, and nothing else there.
 
 mod answer;
+mod authoring;
 mod bundle;
 mod fault;
 mod serve;

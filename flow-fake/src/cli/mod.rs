@@ -8,6 +8,7 @@ mod bundle;
 mod certify;
 mod flags;
 mod help;
+mod look;
 mod own;
 mod resume;
 mod run;
@@ -48,6 +49,7 @@ fn dispatch(args: &[String]) -> u8 {
         "report" => after::report(&settings, tail),
         "bridge" => bridge::serve(&settings, tail),
         "shapes" => shapes::print(tail),
+        "look" => look::take(tail),
         "bundle" => bundle::write(tail),
         "__grandchild" => crate::play::grandchild_main(tail),
         version if is_version(version) => {

@@ -10,6 +10,7 @@ use super::tutorial::{self, Action, Identity, PARAMETER, Recorded, STEPS, WORKFL
 use super::{Missing, Trouble, contracts, find, open};
 use crate::canonical::{canonical, sha256_hex};
 use crate::files;
+use crate::script::SCRIPT;
 
 /// A bundle that can be run, and the words that run it.
 #[derive(Debug)]
@@ -40,7 +41,6 @@ impl NotPrepared {
     }
 }
 
-const SCRIPT: &str = "flow-fake.json";
 /// Part of the sealed content, so that the digest is the same wherever the bundle is made.
 const RECORDED_AT: &str = "2026-01-01T00:00:00+00:00";
 

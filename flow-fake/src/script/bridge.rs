@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::step::typed;
-use super::{ScriptError, Step, read};
+use super::{AuthoringSpec, ScriptError, Step, read};
 use crate::attended::{Action, CrashPoint, Status};
 
 #[derive(Debug, Clone)]
@@ -21,6 +21,10 @@ pub struct BridgeSpec {
     pub crash_at: Option<Crash>,
     pub hang: Option<Fault>,
     pub garbage: Option<Garbage>,
+    /// The script has runs driven in a real browser: nobody but that run knows how the rest of it would be done.
+    pub drives: bool,
+    /// The recording session.
+    pub authoring: AuthoringSpec,
 }
 
 /// One step of a decision.
@@ -97,6 +101,8 @@ impl BridgeSpec {
                     other => Some(short_or_long(other, "kind")),
                 })
                 .transpose()?,
+            drives: false,
+            authoring: raw.authoring,
         })
     }
 }
@@ -111,6 +117,8 @@ impl Default for BridgeSpec {
             crash_at: None,
             hang: None,
             garbage: None,
+            drives: false,
+            authoring: AuthoringSpec::default(),
         }
     }
 }
@@ -138,6 +146,7 @@ struct Raw {
     crash_at: Option<Value>,
     hang: Option<Value>,
     garbage: Option<Value>,
+    authoring: AuthoringSpec,
 }
 
 fn bridge_steps(value: Value) -> Result<Vec<BridgeStep>, ScriptError> {

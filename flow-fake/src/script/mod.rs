@@ -1,5 +1,6 @@
 //! The script: which play belongs to a launch, and the steps of a play.
 
+mod authoring;
 mod bridge;
 mod certify;
 mod error;
@@ -7,6 +8,7 @@ mod read;
 mod report;
 mod step;
 
+pub use authoring::AuthoringSpec;
 pub use bridge::{BridgeSpec, BridgeStep, Crash, Fault, Garbage, GarbageKind};
 pub use certify::CertifySpec;
 pub use error::ScriptError;
@@ -19,6 +21,9 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::pause::{Status, Tamper};
+
+/// The script that lies beside a bundle's workflow.
+pub const SCRIPT: &str = "flow-fake.json";
 
 /// A parsed script. `None` as the script of a launch, or one without plays, means: behave as an admitting demo run.
 #[derive(Debug, Clone, Default)]
@@ -56,6 +61,11 @@ impl Script {
     /// Parses the text of a script file.
     pub fn parse(text: &[u8]) -> Result<Self, ScriptError> {
         read::script(text)
+    }
+
+    /// Whether any play of it works in a real browser.
+    pub fn drives(&self) -> bool {
+        self.plays.iter().flat_map(|play| &play.steps).any(|step| matches!(step, Step::Drive(_)))
     }
 
     /// The first play whose conditions hold.

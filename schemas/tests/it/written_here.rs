@@ -176,6 +176,63 @@ fn a_dispatch_claim_is_a_keepers_with_the_token_or_a_servers_revocation() {
 }
 
 #[test]
+fn an_admission_status_admits_on_the_whole_evidence_only_and_gives_a_reason_otherwise() {
+    let schema = Schema::AdmissionStatus;
+    let targets: Vec<Value> = ["agent", "capture", "cloud", "desktop", "docs", "flow", "openadapt"]
+        .iter()
+        .map(|id| json!({ "id": id, "state": "not_actively_admitted", "reason": "no_admission" }))
+        .collect();
+    let refused = json!({
+        "schema_version": "openadapt-agent.admission-status/v1", "checked_at": "2026-10-20T12:00:00Z",
+        "ledger": { "source": "ledger.json", "sha256": null, "source_commit": null, "age_basis": "file_of_unknown_age" },
+        "state": "not_actively_admitted", "reason": "signature_unavailable", "verification": "projection_only",
+        "release": null, "target": "agent", "targets": targets, "product_wide": false, "workflows": [],
+        "workflow_list": null, "installed": { "version": "0.1.0", "artifact_sha256": null },
+    });
+    accepts(schema, &refused);
+    for key in refused.as_object().unwrap().keys() {
+        refuses(schema, &without(&refused, key), "");
+    }
+    refuses(schema, &with(&refused, "/reason", json!("admitted")), "/reason");
+    refuses(schema, &with(&refused, "/reason", json!("because")), "/reason");
+    refuses(schema, &with(&refused, "/targets/3/reason", json!("admitted")), "/targets/3/reason");
+    refuses(schema, &with(&refused, "/checked_at", json!("2026-10-20T12:00:00+00:00")), "/checked_at");
+    let release = json!({
+        "version": "9.1.0", "tag": "v9.1.0", "sequence": 1, "admission_id_sha256": format!("sha256:{}", "a".repeat(64)),
+        "evidence_class": "remote-safe-synthetic", "expires_at": "2026-11-20T12:00:00Z",
+    });
+    let admitted =
+        with(&with(&with(&refused, "/state", json!("admitted")), "/reason", json!("admitted")), "/release", release);
+    refuses(schema, &admitted, "/verification");
+    accepts(schema, &with(&admitted, "/verification", json!("full")));
+    refuses(schema, &with(&with(&admitted, "/verification", json!("full")), "/release", json!(null)), "/release");
+}
+
+#[test]
+fn an_admission_watermark_names_known_targets_and_counts_from_one() {
+    let schema = Schema::AdmissionWatermark;
+    let digest = format!("sha256:{}", "c".repeat(64));
+    let kept = json!({
+        "schema_version": "openadapt-agent.admission-watermark/v1", "seen_at": "2026-10-20T12:00:00Z",
+        "targets": { "agent": { "sequence": 3, "admission_id_sha256": digest } },
+        "revocation": { "revision": 1, "revocation_state_sha256": digest, "revoked": [["qualification-release", digest]] },
+    });
+    accepts(schema, &kept);
+    accepts(schema, &with(&kept, "/revocation", json!(null)));
+    for key in kept.as_object().unwrap().keys() {
+        refuses(schema, &without(&kept, key), "");
+    }
+    refuses(schema, &with(&kept, "/targets/agent/sequence", json!(0)), "/targets/agent/sequence");
+    refuses(
+        schema,
+        &with(&kept, "/targets/agent/admission_id_sha256", json!("c")),
+        "/targets/agent/admission_id_sha256",
+    );
+    refuses(schema, &with(&kept, "/targets/unheard", kept["targets"]["agent"].clone()), "/targets");
+    refuses(schema, &with(&kept, "/revocation/revoked/0", json!(["one"])), "/revocation/revoked/0");
+}
+
+#[test]
 fn exit_facts_say_one_way_to_end() {
     let exited = json!({
         "schema": "openadapt-agent.exit/v1", "run_id": RUN, "token": "a".repeat(32), "end": "exited", "code": 0,

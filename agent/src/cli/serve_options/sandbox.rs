@@ -36,17 +36,24 @@ pub struct SandboxFlags {
     sandbox_port: Option<u16>,
 }
 
+impl SandboxFlags {
+    pub(super) fn is_tutorial(&self) -> bool {
+        self.tutorial
+    }
+}
+
 impl Flags {
     /// Without bundles there is nothing else that could be served, unless a mode that needs them was named.
     pub(super) fn wants_sandbox(&self) -> bool {
         let attended = self.allow_attended_actions;
         let named = self.mode == Some(ModeFlag::Sandbox) || self.sandbox.tutorial;
-        named || (self.bundles.is_none() && self.mode.is_none() && !attended)
+        named || (!self.recording.authoring && self.bundles.is_none() && self.mode.is_none() && !attended)
     }
 
     /// What the sandbox is started with.
     pub(super) fn sandbox_settings(&self) -> Result<SandboxSettings, Refusal> {
         self.nothing_beside_the_sandbox()?;
+        self.no_recording_flags()?;
         let flags = &self.sandbox;
         let choice = match flags.sandbox_engine.unwrap_or(EngineFlag::Auto) {
             EngineFlag::Auto => EngineChoice::Auto,

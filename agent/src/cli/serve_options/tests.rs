@@ -173,7 +173,7 @@ fn the_sandbox_takes_its_engine_its_app_and_a_window() {
     let home = tempfile::tempdir().expect("a temporary folder");
     let settings = |words: &[&str]| match resolve(words, &at_home(&home)).expect("these words are taken").workflows {
         WorkflowSource::Sandbox(settings) => settings,
-        WorkflowSource::Bundles { folder, .. } => panic!("{folder:?} would be served"),
+        other => panic!("{other:?} would be served"),
     };
     assert_eq!(settings(&[]).choice, EngineChoice::Auto);
     assert_eq!(settings(&[]).bridge, None);
@@ -227,4 +227,17 @@ fn an_environment_without_the_folder_of_workflows_is_refused_by_the_variable_s_n
     let refusal =
         from_env(&[], &[("OPENADAPT_AGENT_BUNDLES_DIR", "${user_config.bundles_dir}")]).expect_err("nothing was named");
     assert!(refusal.sentence.contains("OPENADAPT_AGENT_BUNDLES_DIR"));
+}
+
+#[test]
+fn a_server_that_only_records_has_no_workflows_and_runs_nothing() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let pinned = ["--authoring", "--url", "http://127.0.0.1:9/", "--headed"];
+    let alone = resolve(&pinned, &at_home(&home)).expect("these words are taken");
+    assert_eq!((&alone.workflows, alone.runs_enabled, alone.mode()), (&WorkflowSource::Nothing, false, Mode::Production));
+    let recording = alone.recording.expect("it records");
+    assert_eq!(recording.bridge.words(), ["openadapt-flow", "bridge"]);
+    let beside = resolve(&[&pinned[..], &["--bundles", "/", "--mode", "production"]].concat(), &at_home(&home));
+    assert!(beside.is_ok_and(|options| options.runs_enabled && options.recording.is_some()));
+    assert!(resolve(&["--bundles", "/"], &at_home(&home)).is_ok_and(|options| options.recording.is_none()));
 }

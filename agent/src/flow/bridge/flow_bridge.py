@@ -6,10 +6,12 @@ import sys
 sys.path[:] = [entry for entry in sys.path if entry]
 
 import argparse
+import base64
 import contextlib
 import fcntl
 import json
 import os
+import queue
 import re
 import shutil
 import socket
@@ -37,10 +39,30 @@ POLICY = "clinical-write"
 BROWSERS = os.environ.get("PLAYWRIGHT_BROWSERS_PATH")
 # Counts up when a bundle of an older recipe may not be reused.
 RECIPE = 1
+# Why a recording session says no, as far as there are words for it.
+REFUSALS = (
+    "not_recording",
+    "already_recording",
+    "paused",
+    "not_paused",
+    "halted",
+    "stale_node",
+    "missing_pause_target",
+    "missing_secret_type",
+    "not_compiled",
+    "admit_refused",
+    "coach_only",
+)
+# Flow's kinds of a remote window.
+REMOTE = {"rdp": "rdp", "citrix": "citrix"}
 
 
 class NotPrepared(Exception):
     """Why there is no sandbox: one closed word."""
+
+
+class NotOpened(Exception):
+    """Why there is no recording session: one closed word."""
 
 
 def main():
@@ -72,6 +94,7 @@ class Bridge:
         os.dup2(2, 1)
         self.writing = threading.Lock()
         self.beside = []
+        self.recording = Recording(self.answer_with)
         self.version, self.fault = flow_found()
         self.service = None
         self.open = contextlib.ExitStack()
@@ -83,7 +106,9 @@ class Bridge:
             for line in sys.stdin.buffer:
                 request = parsed(line)
                 op = request.get("op")
-                if op in ("attended.act", "sandbox.prepare"):
+                if str(op).startswith("authoring.") and self.fault is None:
+                    self.recording.hand_over(request)
+                elif op in ("attended.act", "sandbox.prepare"):
                     worker = threading.Thread(target=self.answer, args=(request,))
                     self.beside.append(worker)
                     worker.start()
@@ -93,11 +118,15 @@ class Bridge:
                     break
             for worker in self.beside:
                 worker.join()
+            self.recording.close()
         return 0
 
     def answer(self, request):
+        self.answer_with(request, self.body)
+
+    def answer_with(self, request, work):
         try:
-            body = self.body(request)
+            body = work(request)
         except BaseException:
             # Whatever went wrong, its words stay here: they may hold what was on a screen.
             body = no("failed")
@@ -118,7 +147,7 @@ class Bridge:
             "attended.act": self.act,
             "sandbox.prepare": prepare,
         }
-        if op not in known:
+        if op not in known and not str(op).startswith("authoring."):
             return no("unknown_op")
         if self.fault is not None:
             told = {"flow_version": self.version} if self.version else {}
@@ -161,6 +190,211 @@ class Bridge:
             return no("refused")
         told = decision.model_dump(mode="json")
         return {"ok": True, "decision": {key: told[key] for key in DECISION}}
+
+
+class Recording:
+    """The one recording session. A browser belongs to the thread that opened it, so one thread owns all of it."""
+
+    def __init__(self, answer_with):
+        self.answer_with = answer_with
+        self.requests = queue.SimpleQueue()
+        self.owner = None
+        self.session = None
+        self.backend = None
+        self.folder = None
+        self.close_backend = None
+
+    def hand_over(self, request):
+        if self.owner is None:
+            self.owner = threading.Thread(target=self.own)
+            self.owner.start()
+        self.requests.put(request)
+
+    def close(self):
+        if self.owner is not None:
+            self.requests.put(None)
+            self.owner.join()
+
+    def own(self):
+        while (request := self.requests.get()) is not None:
+            self.answer_with(request, self.body)
+        if self.close_backend is not None:
+            with contextlib.suppress(Exception):
+                self.close_backend()
+
+    def body(self, request):
+        known = {
+            "authoring.open": self.open,
+            "authoring.observe": self.observe,
+            "authoring.start_record": self.start_record,
+            "authoring.click": self.click,
+            "authoring.type": self.type,
+            "authoring.pause_for_input": self.pause_for_input,
+            "authoring.continue_input": self.continue_input,
+            "authoring.stop_record": self.stop_record,
+            "authoring.compile": self.compile,
+            "authoring.admit": self.admit,
+            "authoring.halt": self.halt,
+            "authoring.screen": self.screen,
+        }
+        step = known.get(request["op"])
+        if step is None:
+            return no("unknown_op")
+        if step == self.open:
+            return self.open(request)
+        if self.session is None:
+            return refused("coach_only" if self.folder else "not_recording")
+        from openadapt_flow.authoring import AuthoringError
+
+        try:
+            return step(request)
+        except AuthoringError as no_of_it:
+            return refused(getattr(no_of_it, "code", "").lower())
+
+    def open(self, request):
+        try:
+            from openadapt_flow.authoring import AuthoringSession, CoachOnlyError
+        except Exception:
+            return not_opened("no_authoring")
+        pin, self.folder = request["pin"], Path(request["folder"]).resolve()
+        kind = pin["kind"]
+        if kind == "none":
+            return {"ok": True, "backend": "windows", "coach_only": True}
+        try:
+            self.backend, self.close_backend, url = pinned(pin, self.folder)
+            self.session = AuthoringSession(self.backend, self.folder, backend_kind=kind, app_url=url)
+        except NotOpened as reason:
+            return not_opened(str(reason))
+        except CoachOnlyError:
+            return not_opened("coach_only")
+        return {"ok": True, "backend": kind, "coach_only": False}
+
+    def observe(self, _request):
+        return {"ok": True, "observe": self.session.observe()}
+
+    def start_record(self, _request):
+        self.session.start_record()
+        return {"ok": True}
+
+    def click(self, request):
+        if request.get("node_id") is not None:
+            self.session.click(node_id=request["node_id"])
+        else:
+            self.session.click(request["x"], request["y"])
+        return {"ok": True}
+
+    def type(self, request):
+        if request.get("node_id") is not None:
+            self.session.click(node_id=request["node_id"])
+        self.session.type_text(request["text"], request.get("param"))
+        return {"ok": True}
+
+    def pause_for_input(self, request):
+        self.session.pause_for_input(
+            param=request["param"], secret=request.get("secret") is True, node_id=request.get("node_id")
+        )
+        return {"ok": True}
+
+    def continue_input(self, _request):
+        told = self.session.continue_input()
+        return {"ok": True, **{key: told[key] for key in ("recorded", "param", "reason") if key in told}}
+
+    def stop_record(self, _request):
+        self.session.stop_record()
+        return {"ok": True}
+
+    def compile(self, _request):
+        bundle = self.folder / "bundle"
+        # Nobody has accepted the draft that is made now.
+        (bundle / "admit.json").unlink(missing_ok=True)
+        return {"ok": True, "workflow_id": self.session.compile(bundle).get("workflow_id")}
+
+    def admit(self, _request):
+        if not callable(getattr(self.session, "admit", None)):
+            return refused("admit_unavailable")
+        return {"ok": True, "workflow_id": self.session.admit(True).get("workflow_id")}
+
+    def halt(self, _request):
+        self.session.halt()
+        return {"ok": True}
+
+    def screen(self, request):
+        picture = self.backend.screenshot()
+        if request.get("scrubbed") is True:
+            picture = scrubbed(picture)
+        if picture is None:
+            return refused("scrubbing_failed")
+        told = base64.b64encode(picture).decode()
+        return {"ok": True, "scrubbed": request.get("scrubbed") is True, "screen_png_base64": told}
+
+
+def pinned(pin, folder):
+    """The backend of the pinned window, how it is closed, and its address where it has one."""
+    if pin["kind"] == "web":
+        return browser(pin)
+    from openadapt_flow.authoring import CoachOnlyError, open_session
+
+    # Flow itself says which windows its recorder drives; nothing is opened for one that it doesn't.
+    open_session(None, folder, backend_kind=pin["kind"])
+    try:
+        from openadapt_flow.backends.factory import build_backend
+        from openadapt_flow.deployment import BackendConfig
+
+        settings = {"kind": "windows", "agent_url": pin.get("agent_url")}
+        if pin["kind"] in REMOTE:
+            window = {"rdp_window": pin.get("window"), "rdp_window_title": pin.get("window_title")}
+            settings = {"kind": REMOTE[pin["kind"]], **window}
+        return build_backend(BackendConfig(**settings)), None, None
+    except CoachOnlyError:
+        raise
+    except Exception:
+        raise NotOpened("pin_not_here") from None
+
+
+def browser(pin):
+    """A new browser with nothing in it, which the person sees: unless the operator says that nobody has to."""
+    if find_spec("playwright") is None:
+        raise NotOpened("no_driver")
+    from openadapt_flow.backends.playwright_backend import PlaywrightBackend
+
+    seen = os.environ.get("OPENADAPT_AUTHORING_HEADLESS") != "1"
+    if seen and sys.platform == "linux" and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+        raise NotOpened("no_display")
+    links = Path(tempfile.mkdtemp(prefix="openadapt-browsers-"))
+    try:
+        browser_opens(links, seen)
+        backend, close = PlaywrightBackend.launch(pin["url"], headless=not seen)
+    except NotPrepared as reason:
+        shutil.rmtree(links, ignore_errors=True)
+        raise NotOpened(str(reason)) from None
+    except Exception:
+        shutil.rmtree(links, ignore_errors=True)
+        raise NotOpened("page_failed") from None
+
+    def closed():
+        close()
+        shutil.rmtree(links, ignore_errors=True)
+
+    return backend, closed, pin["url"]
+
+
+def scrubbed(picture):
+    """Without what identifies somebody, or nothing."""
+    try:
+        from openadapt_flow import privacy
+
+        # Without force, Flow gives a picture back as it was where it isn't set up to scrub.
+        return privacy.scrub_image_bytes(picture, force=True) if privacy.scrubbing_available() else None
+    except BaseException:
+        return None
+
+
+def refused(code):
+    return {**no("refused"), "code": code if code in REFUSALS + ("admit_unavailable", "scrubbing_failed") else "other"}
+
+
+def not_opened(reason):
+    return {**no("failed"), "authoring_reason": reason}
 
 
 def flow_found():

@@ -5,6 +5,7 @@ pub mod command;
 mod interpreter;
 pub mod process;
 pub mod protocol;
+pub mod session;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -160,6 +160,6 @@ fn is_opaque_transition(text: &str) -> bool {
     matches!(text, "<complete>" | "<program-transition-receipt>") || text.strip_prefix("step_").is_some_and(numbered)
 }
 
-fn is_ok(answer: &Map<String, Value>) -> bool {
+pub fn is_ok(answer: &Map<String, Value>) -> bool {
     answer.get("ok") == Some(&Value::Bool(true))
 }

@@ -23,7 +23,7 @@ fn judge(evidence: &Evidence, mut verdict: Verdict) -> Verdict {
     let killed = evidence.steps.iter().filter(|step| matches!(&step.action, Action::Signal(_))).count();
     // What a person asks on the command line, and what the judge asks itself, a bridge is asked too.
     let looked = evidence.steps.iter().filter(|step| match &step.action {
-        Action::Cli(cli) => is_doctor(&cli.cli),
+        Action::Cli(cli) => asks_a_bridge(&cli.cli),
         Action::Ask(_) => true,
         _ => false,
     });
@@ -35,8 +35,10 @@ fn judge(evidence: &Evidence, mut verdict: Verdict) -> Verdict {
     verdict
 }
 
-fn is_doctor(words: &[String]) -> bool {
-    words.first().is_some_and(|word| word == "doctor")
+/// `doctor`, and whatever records.
+fn asks_a_bridge(words: &[String]) -> bool {
+    words.first().is_some_and(|word| word == "doctor" || word == "authoring")
+        || words.iter().any(|word| word == "--authoring")
 }
 
 fn lines(evidence: &Evidence, is: impl Fn(&JournalLine) -> bool) -> Vec<usize> {

@@ -73,15 +73,20 @@ fn faults(evidence: &Evidence, form: &Seen) -> Vec<(&'static str, String)> {
     faults
 }
 
-/// A run that a reviewer refused may be put to a person as well: it stands open, and the form names its workflow.
+/// A run that a reviewer refused may be put to a person as well: it stands open, and the form names its workflow. So may a draft.
 fn runs_of<'e>(evidence: &'e Evidence, form: &Seen) -> Vec<&'e Exchange> {
     let server = &evidence.frames[form.frame].server;
     let open = |call: &&Exchange| {
         let unanswered = call.answer.is_none_or(|answer| answer >= form.frame);
         call.request < form.frame && call.server == *server && unanswered
     };
-    let runs = evidence.exchanges.iter().filter(|call| call.tool.as_deref() == Some("run_workflow")).filter(open);
-    runs.filter(|call| text(call, "workflow").is_some_and(|workflow| form.shown.message().contains(workflow))).collect()
+    let message = form.shown.message();
+    let about = |call: &&Exchange| match call.tool.as_deref() {
+        Some("run_workflow") => text(call, "workflow").is_some_and(|workflow| message.contains(workflow)),
+        Some("admit") => message.contains("draft"),
+        _ => false,
+    };
+    evidence.exchanges.iter().filter(open).filter(about).collect()
 }
 
 fn taken_back(evidence: &Evidence, id: &Value, since: usize) -> bool {
