@@ -157,7 +157,12 @@ impl How {
             Ok(_) => selected,
             Err(missing) => {
                 let lack = Lack { what: "a real browser", why: missing.to_string(), hint: missing.hint().to_owned() };
-                unable.set_apart(selected, |scenario| player.needs_browser_in(&scenario.world), self.require_browser, lack)?
+                unable.set_apart(
+                    selected,
+                    |scenario| player.needs_browser_in(&scenario.world),
+                    self.require_browser,
+                    lack,
+                )?
             }
         };
         let selected = match RealFlow::find(&real_flow_folder()?) {
@@ -165,7 +170,12 @@ impl How {
             None => {
                 let why = "it isn't installed here".to_owned();
                 let lack = Lack { what: "the real Flow", why, hint: SET_UP_FLOW.to_owned() };
-                unable.set_apart(selected, |scenario| player.is_real_in(&scenario.world), self.require_real_flow, lack)?
+                unable.set_apart(
+                    selected,
+                    |scenario| player.is_real_in(&scenario.world),
+                    self.require_real_flow,
+                    lack,
+                )?
             }
         };
         let selected = match self.subject.can_crash() {

@@ -48,7 +48,7 @@ const CRASHES: &str = "openadapt-agent/crash-points,openadapt-agent/mailbox-orig
 
 impl SubjectArguments {
     pub fn of(agent: Option<String>, flow: String) -> Self {
-        Self { agent, flow: Some(flow), real: false }
+        Self { agent, flow: Some(flow), crash_agent: None, real: false }
     }
 
     /// The workspace's own stand-in, and the real Flow where there is one.

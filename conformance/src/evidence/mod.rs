@@ -1,7 +1,7 @@
 //! Everything that was observed of one scenario: data that can be stored, judged later, and mutated. No verdict is reached here.
 
-pub mod crash;
 pub mod actions;
+pub mod crash;
 pub mod files;
 pub mod form;
 pub mod journal;

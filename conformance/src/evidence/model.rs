@@ -7,8 +7,8 @@ use std::time::{Duration, SystemTime};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::crash::CrashSeen;
 use super::actions::SeenActions;
+use super::crash::CrashSeen;
 use super::files::SeenFile;
 use super::journal::JournalLine;
 use super::ledger::SeenLedger;

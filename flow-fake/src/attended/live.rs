@@ -27,7 +27,8 @@ pub struct Gone {
 pub fn go_on(player: &mut Player<'_>, attended: &Attended<'_>, url: &str) -> Result<Option<Gone>, ScriptError> {
     let unplayable = |problem: String| ScriptError::Play { name: "drive", problem };
     let site = Site::of(url).ok_or_else(|| unplayable("the deployment names no app on this computer".into()))?;
-    let at = attended.ready.capability["step_index"].as_u64().and_then(|at| usize::try_from(at).ok()).unwrap_or_default();
+    let at =
+        attended.ready.capability["step_index"].as_u64().and_then(|at| usize::try_from(at).ok()).unwrap_or_default();
     let step = drive::STEPS.get(at).ok_or_else(|| unplayable("no such step was recorded".into()))?;
     let found = drive::find().map_err(|missing| unplayable(missing.to_string()))?;
     // As visible as it can be: a person has been at it.

@@ -134,7 +134,13 @@ impl<'a> Rest<'a> {
         let gone = live::go_on(player, &attended, url).map_err(|error| broken(error.to_string()))?;
         let Some(gone) = gone else { return Ok(None) };
         let run_dir = &self.order.run_dir;
-        checkpoint::attended(run_dir, &self.subject, &gone.report, self.paused_at(), &self.order.request.capability_digest)?;
+        checkpoint::attended(
+            run_dir,
+            &self.subject,
+            &gone.report,
+            self.paused_at(),
+            &self.order.request.capability_digest,
+        )?;
         pause::record_approval(run_dir, &self.ready.pending, &run_dir.to_string_lossy(), &self.order.operator)?;
         let prepared = Prepared { bytes: files::pretty(&gone.report), kind: Kind::File, value: Some(gone.report) };
         files::replace(&run_dir.join(CANDIDATE), &prepared.bytes, files::PRIVATE)?;

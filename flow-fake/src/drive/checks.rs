@@ -64,7 +64,9 @@ impl Check {
 
     fn holds(self, screen: &mut dyn Screen) -> Answer<bool> {
         match self {
-            Self::Shows { selector, text } | Self::Panel { selector, text } => Ok(screen.texts(selector)?.iter().any(|found| found.contains(text))),
+            Self::Shows { selector, text } | Self::Panel { selector, text } => {
+                Ok(screen.texts(selector)?.iter().any(|found| found.contains(text)))
+            }
             Self::Seen { .. } => Ok(true),
             Self::Size { selector, width, height } => {
                 let close = |found: i64, recorded: i64| (found - recorded).abs() <= TOLERANCE;

@@ -13,8 +13,8 @@ mod screen;
 mod tell;
 mod tutorial;
 
-pub use course::{Course, End, Moment, Told, Witness};
 pub use checks::{Verdict, verify};
+pub use course::{Course, End, Moment, Told, Witness};
 pub use found::{Found, Missing, find, with_driver_named};
 pub use look::{Look, take};
 pub use prepare::{NotPrepared, Prepared, prepare, write_bundle};

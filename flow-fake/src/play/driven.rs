@@ -127,7 +127,8 @@ pub fn results_before(player: &Player<'_>, at: usize) -> Vec<Value> {
 
 /// A picture of the live session, under the number of the decision's second record.
 pub fn attended_picture(player: &Player<'_>, step: &str, moment: &str, png: &[u8]) {
-    let _ = files::replace(&player.run_dir.join(format!("steps/{step}__0002_attended-{moment}.png")), png, files::PRIVATE);
+    let _ =
+        files::replace(&player.run_dir.join(format!("steps/{step}__0002_attended-{moment}.png")), png, files::PRIVATE);
 }
 
 /// The steps on the page, and the report that they come to.

@@ -39,7 +39,8 @@ fn every_report_shape_has_a_row_that_says_what_the_program_says() {
 fn a_captured_row_names_its_bodies_and_a_derived_one_its_reason() {
     let bodies = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios");
     for row in table() {
-        let from: Vec<&str> = row["from"].as_array().map_or(Vec::new(), |from| from.iter().filter_map(Value::as_str).collect());
+        let from: Vec<&str> =
+            row["from"].as_array().map_or(Vec::new(), |from| from.iter().filter_map(Value::as_str).collect());
         match text(&row, "origin") {
             "captured" => {
                 assert!(!from.is_empty(), "{row}");
