@@ -98,7 +98,11 @@ fn version(words: &[String], name: &'static str) -> Result<String, NoProgram> {
     let said = ended(words, &["--version".to_owned()])?;
     let line = said.stdout.trim();
     let version = line.strip_prefix(name).and_then(|rest| rest.strip_prefix(' ')).map(str::to_owned);
-    let plain = |version: &String| !version.is_empty() && version.len() < 40 && !version.contains(char::is_whitespace);
+    let plain = |version: &String| {
+        version.starts_with(|first: char| first.is_ascii_digit())
+            && version.len() < 40
+            && !version.contains(char::is_whitespace)
+    };
     match version.filter(plain).filter(|_| said.code == Some(0)) {
         Some(version) => Ok(version),
         None => {

@@ -12,6 +12,7 @@ mod explore;
 mod freeze;
 mod judge;
 mod list;
+mod page;
 mod parity;
 mod power;
 mod report;
@@ -91,6 +92,8 @@ enum Verb {
     Freeze(freeze::Freeze),
     /// The stand-in held against the real Flow: the same scenario bodies on both, compared by exit codes, files and shapes.
     Parity(parity::Parity),
+    /// Looks at a report's page in a real browser.
+    Page(page::Page),
     /// Is the documentation true: runs every command of it, and starts every start line.
     Docs(docs::Docs),
 }
@@ -139,6 +142,7 @@ pub fn main() -> Exit {
         Verb::Certify(certify) => certify.run(printer),
         Verb::Verify(verify) => verify.run(printer),
         Verb::Freeze(freeze) => freeze.run(printer),
+        Verb::Page(page) => page.run(printer),
         Verb::Docs(docs) => docs.run(printer),
         Verb::Parity(parity) => parity.run(printer),
     };

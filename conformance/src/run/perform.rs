@@ -21,6 +21,8 @@ use crate::wire::server::Server;
 
 /// How long a server may take to end after its stdin was closed, and a run to end after its server.
 const CLOSING: Duration = Duration::from_secs(5);
+/// The same where a real Flow has a browser of its own to close.
+const CLOSING_A_BROWSER: Duration = Duration::from_secs(60);
 
 /// Runs a scenario and gives back everything that was seen. A fault of any kind is part of the record.
 pub async fn perform(scenario: &Scenario, subject: &Subject) -> Evidence {
@@ -89,7 +91,7 @@ async fn collect(world: &World<'_>, evidence: &mut Evidence) {
     let running: Vec<_> = servers.iter().filter(|server| server.exit().is_none()).collect();
     running.iter().for_each(|server| server.close_stdin());
     for server in running {
-        end(server).await;
+        end(server, patience(world)).await;
     }
     let after = world.variables.borrow_mut().resolve(&world.scenario.after);
     match after {
@@ -127,10 +129,14 @@ async fn collect(world: &World<'_>, evidence: &mut Evidence) {
     evidence.printed = world.printed.take();
 }
 
+fn patience(world: &World<'_>) -> Duration {
+    if world.real_flow().is_some() { CLOSING_A_BROWSER } else { CLOSING }
+}
+
 /// Waits for a server whose stdin was closed.
-async fn end(server: &Server) {
+async fn end(server: &Server, patience: Duration) {
     let by_scenario = server.end.get() == Some(ServerEnd::ByScenario);
-    let ended = server.ended(CLOSING).await.is_ok();
+    let ended = server.ended(patience).await.is_ok();
     if !by_scenario {
         server.end.set(Some(if ended { ServerEnd::Closed } else { ServerEnd::Hung }));
     }
@@ -163,7 +169,7 @@ async fn leftovers(world: &World<'_>) -> Vec<Leftover> {
             tokio::task::yield_now().await;
         }
     };
-    match tokio::time::timeout(CLOSING, all_gone).await {
+    match tokio::time::timeout(patience(world), all_gone).await {
         Ok(()) => Vec::new(),
         Err(_) => process::of_world(&world.folders.home),
     }
