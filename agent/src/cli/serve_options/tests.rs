@@ -234,7 +234,10 @@ fn a_server_that_only_records_has_no_workflows_and_runs_nothing() {
     let home = tempfile::tempdir().expect("a temporary folder");
     let pinned = ["--authoring", "--url", "http://127.0.0.1:9/", "--headed"];
     let alone = resolve(&pinned, &at_home(&home)).expect("these words are taken");
-    assert_eq!((&alone.workflows, alone.runs_enabled, alone.mode()), (&WorkflowSource::Nothing, false, Mode::Production));
+    assert_eq!(
+        (&alone.workflows, alone.runs_enabled, alone.mode()),
+        (&WorkflowSource::Nothing, false, Mode::Production)
+    );
     let recording = alone.recording.expect("it records");
     assert_eq!(recording.bridge.words(), ["openadapt-flow", "bridge"]);
     let beside = resolve(&[&pinned[..], &["--bundles", "/", "--mode", "production"]].concat(), &at_home(&home));
