@@ -204,11 +204,11 @@ impl Core {
         }
         let alive = self.is_owner_alive(action)?;
         Ok(match action.phase {
-            Phase::Claimed => self.end_of_claimed(action)?.map_or(End::Open, End::Reached),
+            Phase::Claimed => self.end_of_claimed(action)?.map_or(End::Open, End::reached),
             Phase::Waiting | Phase::Authorized if !self.actions().wait_is_over(action)? => End::Open,
             Phase::Waiting => {
                 let (code, permission) = (Some(Code::FallbackExpired), Some(Permission::Deny));
-                End::Reached(Ending { code, permission, ..Ending::not_started(Reason::PolicyRefused) })
+                End::reached(Ending { code, permission, ..Ending::not_started(Reason::PolicyRefused) })
             }
             Phase::Dispatched if alive => End::Open,
             _ if alive && !self.is_abandoned(held, action) => End::Open,
@@ -222,7 +222,7 @@ impl Core {
                 found => {
                     found?;
                     let code = Some(Code::NotDispatched);
-                    End::Reached(Ending { code, ..Ending::not_started(Reason::PlatformError) })
+                    End::reached(Ending { code, ..Ending::not_started(Reason::PlatformError) })
                 }
             },
         })
@@ -438,9 +438,15 @@ impl Core {
 enum End {
     /// It goes on, or nothing can be proven.
     Open,
-    Reached(Ending),
+    Reached(Box<Ending>),
     /// This look, or another one, has just changed it: what stands now is looked at again.
     Moved,
+}
+
+impl End {
+    fn reached(ending: Ending) -> Self {
+        Self::Reached(Box::new(ending))
+    }
 }
 
 /// Somebody else took the step first; what stands now is looked at again.

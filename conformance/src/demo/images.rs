@@ -43,12 +43,12 @@ fn weighed(path: &Path, name: &str) -> Result<String, ImageFault> {
     if bytes > HEAVIEST { Err(ImageFault::Heavy { name, bytes }) } else { Ok(name) }
 }
 
-type Named = Vec<(&'static str, std::rc::Rc<dyn Fn(&Path) -> Shot>)>;
+/// A picture's name, and how it is taken.
+type Wanted = (&'static str, std::rc::Rc<dyn Fn(&Path) -> Shot>);
 
-fn named(
-    name: &'static str,
-    shot: impl Fn(&Path) -> Shot + 'static,
-) -> (&'static str, std::rc::Rc<dyn Fn(&Path) -> Shot>) {
+type Named = Vec<Wanted>;
+
+fn named(name: &'static str, shot: impl Fn(&Path) -> Shot + 'static) -> Wanted {
     (name, std::rc::Rc::new(shot))
 }
 
