@@ -17,6 +17,8 @@ pub enum Exit {
     SetUp = 96,
     /// A requirement failed, or one that is within reach has no scenario.
     Failed = 100,
+    /// A change that must be seen wasn't, or was seen by others, too.
+    Power = 101,
     /// A stored report is truncated or otherwise not what was written.
     BadEvidence = 102,
     /// Interrupted from outside.

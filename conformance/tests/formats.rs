@@ -4,7 +4,7 @@
 
 use conformance::check::verdict::{Blame, Cite, Failure, Judgement};
 use conformance::requirement::Matrix;
-use conformance::run::events::{Event, Finished, Judged, REPORT_FORMAT, Started, Summary, Told};
+use conformance::run::events::{Event, Finished, Judged, Lane, Moment, REPORT_FORMAT, Started, Summary, Told};
 use conformance::scenario::ScenarioId;
 use conformance::scenario::expand::{expand, json_object};
 use conformance::scenario::source::Files;
@@ -77,6 +77,7 @@ fn what_the_parser_refuses_the_schema_refuses_too() {
 }
 
 fn events() -> [Event; 3] {
+    let timeline = vec![Moment { at_us: 7, lane: Lane::Client, text: "ping".into() }];
     let scenario = ScenarioId::parse("a/b").unwrap();
     let failure = Failure {
         check: "expected".into(),
@@ -106,7 +107,7 @@ fn events() -> [Event; 3] {
     let told = vec![Told { action: Some("action 1".into()), lines: vec!["line".into()] }];
     [
         Event::Started(started),
-        Event::Judged(Judged { judgement, told }),
+        Event::Judged(Judged { judgement, told, timeline }),
         Event::Finished(Finished { summary: Summary::default(), matrix: Matrix::default() }),
     ]
 }

@@ -12,7 +12,7 @@ use conformance::report::Folder;
 use conformance::report::excerpt::judged;
 use conformance::run::events::{Event, Reader};
 use conformance::run::perform;
-use conformance::run::subject::Subject;
+use conformance::run::subject::{Player, Subject};
 use conformance::scenario::expand::expand;
 
 /// A world with a canary for each source that the design names, two of them in every world.
@@ -83,6 +83,7 @@ fn seen(lie: &str) -> (Evidence, Judgement) {
         mortal: None,
         browser: None,
         real_flow: None,
+        player: Player::StandIn,
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let evidence = tokio::task::LocalSet::new().block_on(&runtime, perform(&scenario, &subject));

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use conformance::check::judge;
 use conformance::check::verdict::{Blame, Judgement};
 use conformance::run::perform;
-use conformance::run::subject::Subject;
+use conformance::run::subject::{Player, Subject};
 use conformance::scenario::expand::expand;
 
 const SAVES: &str = r#"
@@ -35,6 +35,7 @@ fn judged(lie: &str, scenario: &str) -> Judgement {
         mortal: None,
         browser: None,
         real_flow: None,
+        player: Player::StandIn,
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     judge(&tokio::task::LocalSet::new().block_on(&runtime, perform(&scenario, &subject)))
@@ -114,6 +115,7 @@ fn an_agent_that_is_not_there_is_blamed_on_the_environment() {
         mortal: None,
         browser: None,
         real_flow: None,
+        player: Player::StandIn,
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let judgement = judge(&tokio::task::LocalSet::new().block_on(&runtime, perform(&scenario, &subject)));

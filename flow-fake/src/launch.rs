@@ -63,6 +63,9 @@ impl Bundle {
     pub fn load(path: &Path) -> Result<Self, Unloadable> {
         let bytes = workflow_text(path)?;
         let Ok(workflow) = serde_json::from_slice::<Value>(&bytes) else { return Err(Unloadable) };
+        if !is_encrypted(path) && !seal_holds(path, &workflow) {
+            return Err(Unloadable);
+        }
         let name = match workflow["name"].as_str() {
             Some(name) => name.to_owned(),
             // A container that holds nothing for a stand-in.
@@ -113,6 +116,21 @@ impl Bundle {
             params: merged,
         }
     }
+}
+
+/// Whether a bundle is still what its manifest was made of; one without a manifest is as it is.
+fn seal_holds(bundle: &Path, workflow: &Value) -> bool {
+    let manifest = &workflow["manifest"];
+    let Some(digest) = manifest["content_digest"].as_str() else { return true };
+    let mut sealed = workflow.clone();
+    if let Some(members) = sealed.as_object_mut() {
+        members.remove("manifest");
+        members.retain(|name, value| name != "interstitials" || *value != json!([]));
+    }
+    let files = manifest["file_hashes"].as_object().cloned().unwrap_or_default();
+    let kept =
+        files.iter().all(|(name, hash)| fs::read(bundle.join(name)).is_ok_and(|bytes| sha256_hex(bytes) == *hash));
+    kept && sha256_hex(canonical(&json!({"workflow": sealed, "files": files}))) == digest
 }
 
 /// The last component of a path, also of one that doesn't exist.

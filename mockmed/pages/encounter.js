@@ -21,7 +21,6 @@ export function encounterPage(visit) {
       h("span", { id: "type-label", class: "label" }, "Encounter Type"),
       segments({ id: "type-seg", labelledby: "type-label", options: kinds, choose: (kind) => (draft.kind = kind) }),
     ),
-    drifts("reqfield") && acuityField(draft),
     h(
       "div",
       { class: "field" },
@@ -36,6 +35,7 @@ export function encounterPage(visit) {
       h("button", { id: "save-encounter", type: "submit", class: "primary" }, words.save),
       h("a", { class: "quiet", href: `#patient/${person.id}` }, "Cancel"),
     ),
+    drifts("reqfield") && acuityField(draft),
   );
   form.addEventListener("submit", (event) => {
     event.preventDefault();

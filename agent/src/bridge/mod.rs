@@ -106,8 +106,10 @@ impl Bridge {
                     match self.service.run_workflow(arguments, cx.client.form_elicitation, cx.answer).await {
                         Ok(Ran::Result(result)) => ToolAnswer::Object(result.to_object()),
                         Ok(Ran::Ask(form)) => ToolAnswer::Ask(*form),
-                        Err(fault @ RunFault::NotStarted(_)) => refused_for(&fault, tools::RUN_NOT_STARTED),
-                        Err(fault @ RunFault::NotKnown(_)) => refused_for(&fault, tools::RUN_NOT_KNOWN),
+                        Err(fault @ RunFault::NotStarted(_)) => {
+                            refused_for(&fault, fault.hint(), tools::RUN_NOT_STARTED)
+                        }
+                        Err(fault @ RunFault::NotKnown(_)) => refused_for(&fault, fault.hint(), tools::RUN_NOT_KNOWN),
                     }
                 }
                 Err(_) => ToolAnswer::Refused(tools::RUN_WORKFLOW_USAGE),
@@ -116,7 +118,7 @@ impl Bridge {
                 Ok(arguments) => match self.service.get_run(arguments).await {
                     Ok(Some(result)) => ToolAnswer::Object(result.to_object()),
                     Ok(None) => ToolAnswer::Refused(tools::UNKNOWN_RUN),
-                    Err(fault) => refused_for(&fault, tools::RUN_NOT_READ),
+                    Err(fault) => refused_for(&fault, fault.hint(), tools::RUN_NOT_READ),
                 },
                 Err(_) => ToolAnswer::Refused(tools::GET_RUN_USAGE),
             },
@@ -126,8 +128,8 @@ impl Bridge {
 }
 
 /// Nothing is known then, and a result would have to say something. The cause is the operator's to read.
-fn refused_for(fault: &dyn std::error::Error, sentence: &'static str) -> ToolAnswer {
-    tracing::warn!("a call can't be answered: {fault}");
+fn refused_for(fault: &dyn std::error::Error, hint: &str, sentence: &'static str) -> ToolAnswer {
+    tracing::warn!("a call can't be answered: {fault}; hint: {hint}");
     ToolAnswer::Refused(sentence)
 }
 

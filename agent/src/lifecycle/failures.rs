@@ -92,6 +92,25 @@ mod tests {
         assert_eq!(kept, (24..40).collect::<Vec<_>>());
     }
 
+    /// C10.
+    #[test]
+    fn making_room_in_the_map_touches_nothing_that_counts() {
+        let world = World::new();
+        let counts = "SELECT (SELECT count(*) FROM requests), (SELECT count(*) FROM review_counters), (SELECT count(*) FROM events), \
+            (SELECT count(*) FROM actions)";
+        let look = || {
+            let read = |row: &rusqlite::Row<'_>| Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?]);
+            world.store.actions().write(|transaction| Ok(transaction.query_row(counts, [], read)?)).unwrap()
+        };
+        world.dispatched(&world.new_action("request-one", 1));
+        let before: [i64; 4] = look();
+        for number in 0..40 {
+            fail(&world, &number.to_string());
+        }
+        assert!(before.iter().sum::<i64>() > 0);
+        assert_eq!(look(), before);
+    }
+
     /// C15.
     #[test]
     fn what_failed_before_a_restart_is_still_known_after_it() {

@@ -3,6 +3,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::once::Once;
 use super::salvage::Salvage;
 
 /// A request id exactly as the client wrote it: a string or a whole number.
@@ -96,8 +97,8 @@ pub fn read(line: &[u8]) -> Option<Incoming> {
         return None;
     }
     Some(match serde_json::from_slice(line) {
-        Ok(Value::Array(members)) => Incoming::Batch(members),
-        Ok(value) => Incoming::One(judge(value)),
+        Ok(Once(Value::Array(members))) => Incoming::Batch(members),
+        Ok(Once(value)) => Incoming::One(judge(value)),
         Err(_) => Incoming::One(Err(Refusal { id: Salvage::from_line(line), fault: Fault::NOT_JSON })),
     })
 }

@@ -62,9 +62,15 @@ pub fn first(run_id: &RunId, run_dir: &Path, exit: &ExitFacts, printed: impl FnO
 fn status_of(evidence: &Evidence) -> ExecutorStatus {
     match (&evidence.end, &evidence.report) {
         (ProcessEnd::NeverStarted | ProcessEnd::TimedOut | ProcessEnd::Exited(None), _) => ExecutorStatus::Failed,
+        // A report that says only that it went well says nothing of what was done. Source: lifecycle, H04.
+        (_, ReportEvidence::Consistent(report)) if is_partial(report) => ExecutorStatus::Incomplete,
         (ProcessEnd::Exited(Some(_)) | ProcessEnd::Unknown, ReportEvidence::Consistent(_)) => ExecutorStatus::Completed,
         (ProcessEnd::Exited(Some(_)) | ProcessEnd::Unknown, _) => ExecutorStatus::Incomplete,
     }
+}
+
+fn is_partial(report: &ReportFacts) -> bool {
+    report.success == Some(true) && report.execution.is_none() && report.transaction.is_none()
 }
 
 /// What a person's decision made of a run that waited for one; `None` where nothing can be said beyond what is known.

@@ -48,6 +48,14 @@ pub enum RunFault {
     NotKnown(StoreError),
 }
 
+impl RunFault {
+    /// What the operator can do.
+    pub fn hint(&self) -> &'static str {
+        let (Self::NotStarted(fault) | Self::NotKnown(fault)) = self;
+        fault.hint()
+    }
+}
+
 /// The service of one server.
 pub struct Service {
     core: Arc<Core>,

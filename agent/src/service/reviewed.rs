@@ -39,10 +39,14 @@ impl Core {
         let identity = self.identity(new)?;
         if let Some(action) = self.actions().approved(&identity)? {
             // Approved before, and never dispatched: its server was gone too soon.
+            if !is_bound(&action, new) {
+                let action = self.actions().take(&action)?;
+                return self.denied(held, &action, Code::BindingMismatch);
+            }
             return Ok(Ok(self.actions().resumed(&action)?));
         }
         if let Some(waiting) = self.actions().waiting(&identity)? {
-            return self.answered(held, waiting, &identity, caller);
+            return self.answered(held, waiting, new, &identity, caller);
         }
         if caller.answer.is_some() {
             let prepared = self.actions().prepare(new)?;
@@ -62,6 +66,11 @@ impl Core {
                     "mode": self.mode().as_str(),
                 });
                 let verdict = reviewer.review(&admitted.operation, &context, &caller.canceled);
+                // A verdict under another policy than the one of now is none.
+                let verdict = match self.in_force()?.version == new.policy_version {
+                    true => verdict,
+                    false => Verdict::None(Code::PermissionStale),
+                };
                 match self.actions().review_ended(&prepared, &operation_id, &epoch, verdict)? {
                     Some(kept) => kept,
                     None => return self.without_verdict(held, &prepared, verdict),
@@ -109,6 +118,7 @@ impl Core {
         &self,
         held: &StripeGuard,
         waiting: Waiting,
+        new: &NewAction,
         identity: &Identity,
         caller: &Caller,
     ) -> Result<Decided, StoreError> {
@@ -118,6 +128,10 @@ impl Core {
         let given = if answer.binding == identity.digest { answer.given } else { FormOutcome::Unanswered };
         let waiting = Waiting::of(self.actions().take(waiting.action())?);
         match given {
+            FormOutcome::Confirmed if !is_bound(waiting.action(), new) => {
+                let action = self.actions().decline(waiting, false)?;
+                self.denied(held, &action, Code::BindingMismatch)
+            }
             FormOutcome::Confirmed => Ok(Ok(self.actions().approve(waiting)?)),
             FormOutcome::Declined | FormOutcome::NotConfirmed => {
                 let action = self.actions().decline(waiting, false)?;
@@ -180,6 +194,13 @@ impl Core {
     pub(super) fn keyed(&self, facts: &serde_json::Value) -> String {
         self.store.key().digest(Sealed::Account, canonical::open_digest(facts).as_bytes())
     }
+}
+
+/// What was asked about is what is called now. Source: lifecycle, A02.
+fn is_bound(action: &Action, new: &NewAction) -> bool {
+    let binding = &action.binding;
+    (&binding.args_digest, binding.policy_version, &action.conditions_digest, &action.request_id)
+        == (&new.args_digest, new.policy_version, &new.conditions_digest, &new.request_id)
 }
 
 fn form(waiting: &Waiting, identity: &Identity) -> Form {

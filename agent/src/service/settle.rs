@@ -134,7 +134,7 @@ impl Core {
                     self.revise(&action, revision, &ending)
                 }
                 None => match self.end_of(held, &action)? {
-                    End::Revoked => continue,
+                    End::Moved => continue,
                     End::Reached(ending) => {
                         pass(Point::ExecuteAfterExit).map_err(StoreFault::from)?;
                         match self.seal(&action, &ending) {
@@ -214,13 +214,17 @@ impl Core {
             _ if alive && !self.is_abandoned(held, action) => End::Open,
             Phase::Dispatched => {
                 self.revoke(action)?;
-                End::Revoked
+                End::Moved
             }
-            _ => {
-                self.find_reservation(action)?;
-                let code = Some(Code::NotDispatched);
-                End::Reached(Ending { code, ..Ending::not_started(Reason::PlatformError) })
-            }
+            _ => match self.find_reservation(action) {
+                // Another look at the same moment has counted it.
+                Err(StoreError::Actions(fault)) if is_lost_race(&fault) => End::Moved,
+                found => {
+                    found?;
+                    let code = Some(Code::NotDispatched);
+                    End::Reached(Ending { code, ..Ending::not_started(Reason::PlatformError) })
+                }
+            },
         })
     }
 
@@ -435,8 +439,8 @@ enum End {
     /// It goes on, or nothing can be proven.
     Open,
     Reached(Ending),
-    /// Its intent was taken back, or a keeper claimed it first: what stands now is looked at again.
-    Revoked,
+    /// This look, or another one, has just changed it: what stands now is looked at again.
+    Moved,
 }
 
 /// Somebody else took the step first; what stands now is looked at again.
@@ -455,7 +459,8 @@ fn result_of(action: &Action, receipt: &Receipt, stored: &StoredResult, related_
 
 /// The result is known to nobody for certain until it is written down: it is looked up again at the next call.
 fn not_recorded(action: &Action, fault: &StoreFault) -> RunResult {
-    tracing::warn!("the result of a run can't be written down now; it is looked up again: {fault}");
+    let hint = fault.hint();
+    tracing::warn!("the result of a run can't be written down now; it is looked up again: {fault}; hint: {hint}");
     let lifecycle = LifecycleFacts { code: Some(Code::RecordFailed), ..LifecycleFacts::of(action, None) };
     let facts = ResultFacts { lifecycle: Some(lifecycle), ..ResultFacts::default() };
     RunResult { facts, ..rendered(action, Reason::ResultUnreadable) }

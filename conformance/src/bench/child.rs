@@ -10,7 +10,8 @@ use super::world::World;
 
 pub struct Child {
     process: process::Child,
-    stdin: ChildStdin,
+    /// Nothing once it was closed.
+    stdin: Option<ChildStdin>,
     stdout: BufReader<ChildStdout>,
     next_id: u64,
 }
@@ -31,7 +32,7 @@ impl Child {
             .spawn()?;
         let gone = || io::Error::other("the child has no pipes");
         let (stdin, stdout) = (process.stdin.take().ok_or_else(gone)?, process.stdout.take().ok_or_else(gone)?);
-        Ok(Self { process, stdin, stdout: BufReader::new(stdout), next_id: 0 })
+        Ok(Self { process, stdin: Some(stdin), stdout: BufReader::new(stdout), next_id: 0 })
     }
 
     pub fn greet(&mut self) -> io::Result<()> {
@@ -59,16 +60,52 @@ impl Child {
         result.ok_or_else(|| io::Error::other(format!("{tool} was not answered with a result: {answer}")))
     }
 
+    /// The results of several calls that were all sent before any was answered; in the order of the answers.
+    pub fn call_all(&mut self, tool: &str, calls: Vec<Value>) -> io::Result<Vec<Value>> {
+        let count = calls.len();
+        for arguments in calls {
+            self.next_id += 1;
+            let params = json!({"name": tool, "arguments": arguments});
+            self.write(&json!({"jsonrpc": "2.0", "id": self.next_id, "method": "tools/call", "params": params}))?;
+        }
+        let read = |_| {
+            let mut line = String::new();
+            self.stdout.read_line(&mut line)?;
+            let answer: Value = serde_json::from_str(&line)?;
+            let result = answer.pointer("/result/structuredContent").cloned();
+            result.ok_or_else(|| io::Error::other(format!("{tool} was not answered with a result: {answer}")))
+        };
+        (0..count).map(read).collect()
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.process.id()
+    }
+
     pub fn resident_kilobytes(&self) -> io::Result<u64> {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.id()))?;
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-        line.and_then(|text| text.split_whitespace().next()?.parse().ok())
-            .ok_or_else(|| io::Error::other("this system doesn't tell a process's memory"))
+        resident_kilobytes(self.process.id())
+    }
+
+    /// Closes its input, and waits for it to end by itself.
+    pub fn end(mut self) -> io::Result<()> {
+        self.stdin = None;
+        match self.process.wait()?.success() {
+            true => Ok(()),
+            false => Err(io::Error::other("the server didn't end in an orderly way")),
+        }
     }
 
     fn write(&mut self, message: &Value) -> io::Result<()> {
-        self.stdin.write_all(format!("{message}\n").as_bytes())
+        let closed = || io::Error::from(io::ErrorKind::BrokenPipe);
+        self.stdin.as_mut().ok_or_else(closed)?.write_all(format!("{message}\n").as_bytes())
     }
+}
+
+pub fn resident_kilobytes(pid: u32) -> io::Result<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    line.and_then(|text| text.split_whitespace().next()?.parse().ok())
+        .ok_or_else(|| io::Error::other("this system doesn't tell a process's memory"))
 }
 
 impl Drop for Child {

@@ -37,6 +37,10 @@ impl Table {
         let _ = writeln!(self.rows, "| {what} | {:.1} MB | | | |", kilobytes as f64 / 1000.0);
     }
 
+    pub fn count(&mut self, what: &str, count: usize) {
+        let _ = writeln!(self.rows, "| {what} | {count} | | | |");
+    }
+
     pub fn to_markdown(&self) -> String {
         format!(
             "| what | median | 99 of 100 within | times | beside its baseline |\n|---|---|---|---|---|\n{}",

@@ -1,7 +1,9 @@
 //! Figures: how long the agent takes, beside what the machine itself takes in the same minute. Never a verdict.
 
 mod child;
+mod clinic;
 mod figures;
+pub mod history;
 mod sandbox;
 mod world;
 
@@ -24,22 +26,47 @@ const MANY_RECORDS: usize = 100_000;
 const PAUSED_RUNS: usize = 10_000;
 const LOOKS: usize = 20;
 
-/// Measures everything, saying before each part what comes.
-pub fn measure(subject: &Subject, say: impl Fn(&str)) -> io::Result<Table> {
+/// What is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// The agent on an instant Flow, and then the rest.
+    All,
+    /// Many sandbox runs in a row, and many at once.
+    Sandbox,
+    /// What MockMed itself can.
+    Clinic,
+}
+
+/// Measures, saying before each part what comes. `runs` is how many sandbox runs there are in a row.
+pub fn measure(subject: &Subject, part: Part, runs: usize, say: impl Fn(&str)) -> io::Result<Table> {
     let world = World::new(subject)?;
     let mut table = Table::default();
+    if part == Part::All {
+        agent(&world, &mut table, &say)?;
+    }
+    if part != Part::Clinic {
+        let sync = measured(RUNS, |_| world.write_and_sync())?;
+        table.baseline("one small file, written and synced", &sync);
+        sandbox::measure(&world, &mut table, &sync, runs, &say)?;
+    }
+    if part != Part::Sandbox {
+        clinic::measure(&world, &mut table, &say)?;
+    }
+    Ok(table)
+}
 
+fn agent(world: &World, table: &mut Table, say: &impl Fn(&str)) -> io::Result<()> {
     say("starting and greeting");
-    let echo = measured(STARTS, |_| greeting(Child::start(&["cat".to_owned()], &world)?))?;
+    let echo = measured(STARTS, |_| greeting(Child::start(&["cat".to_owned()], world)?))?;
     table.baseline("a bare echo child: start to the first line back", &echo);
-    let start = measured(STARTS, |_| greeting(Child::start(&world.serve(), &world)?))?;
+    let start = measured(STARTS, |_| greeting(Child::start(&world.serve(), world)?))?;
     table.row("start to an answered initialize", &start, &echo);
 
     say("listing");
-    let mut bare = Child::start(&["cat".to_owned()], &world)?;
+    let mut bare = Child::start(&["cat".to_owned()], world)?;
     let line = measured(CALLS, |_| bare.ask("ping", json!({})).map(drop))?;
     table.baseline("a bare echo child: one line there and back", &line);
-    let mut agent = Child::start(&world.serve(), &world)?;
+    let mut agent = Child::start(&world.serve(), world)?;
     agent.greet()?;
     table.row("tools/list", &measured(CALLS, |_| agent.ask("tools/list", json!({})).map(drop))?, &line);
     let list = measured(CALLS, |_| agent.call("list_workflows", json!({})).map(drop))?;
@@ -57,6 +84,9 @@ pub fn measure(subject: &Subject, say: impl Fn(&str)) -> io::Result<Table> {
         done(&latest)
     })?;
     table.row("run_workflow on an instant Flow", &run, &flow);
+    let refused = json!({"workflow": "triage", "request_id": "bench-refused", "inputs": {}});
+    let refusal = measured(RUNS, |_| agent.call("run_workflow", refused.clone()).map(drop))?;
+    table.row("run_workflow, refused before anything is started", &refusal, &sync);
     let replay = measured(RUNS, |_| agent.call("run_workflow", world.run(0)).map(drop))?;
     table.row("run_workflow again, with the same request_id", &replay, &line);
 
@@ -76,8 +106,7 @@ pub fn measure(subject: &Subject, say: impl Fn(&str)) -> io::Result<Table> {
     let warm = measured(LOOKS, |_| queue(&mut agent))?;
     table.row("the same again", &warm, &line);
     table.fact("resident memory at the end", agent.resident_kilobytes()?);
-    sandbox::measure(&world, &mut table, &sync, say)?;
-    Ok(table)
+    Ok(())
 }
 
 /// A figure counts only for a run that did its work.

@@ -4,12 +4,16 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::run::process;
 use crate::run::subject::Subject;
 
+/// For whatever a run started, to be gone after it.
+const GOING: Duration = Duration::from_secs(10);
 const WORKFLOW: &str = "triage";
 const SCRIPT: &str = r#"{"steps": ["run_dir", {"gate": "admit"}, "effect", {"report": "verified"}]}"#;
 
@@ -61,15 +65,46 @@ impl World {
     }
 
     /// No script: what the sandbox's engine plays lies beside its bundle.
-    pub fn sandbox_environment(&self) -> [(&'static str, PathBuf); 1] {
-        [("HOME", self.path("home"))]
+    pub fn sandbox_environment(&self, engine: &str) -> Vec<(&'static str, PathBuf)> {
+        let browser = self.subject.browser.iter().flat_map(|browser| {
+            [("OPENADAPT_CHROMIUM", browser.chromium.clone()), ("PLAYWRIGHT_DRIVER_PATH", browser.driver.clone())]
+        });
+        [("HOME", self.home()), ("FLOW_FAKE_JOURNAL", self.sandbox_journal(engine))]
+            .into_iter()
+            .chain(browser)
+            .collect()
+    }
+
+    pub fn sandbox_journal(&self, engine: &str) -> PathBuf {
+        self.path(&format!("sandbox-{engine}.jsonl"))
+    }
+
+    pub fn clinic_journal(&self) -> PathBuf {
+        self.path("clinic.jsonl")
+    }
+
+    pub fn home(&self) -> PathBuf {
+        self.path("home")
+    }
+
+    /// Waits until no process of this world lives but these; an error names the first that stays.
+    pub fn ended_but(&self, these: &[u32]) -> io::Result<()> {
+        let until = Instant::now() + GOING;
+        loop {
+            let found = process::of_world(&self.home());
+            let Some(first) = found.into_iter().find(|process| !these.contains(&process.pid)) else { return Ok(()) };
+            if Instant::now() > until {
+                return Err(io::Error::other(format!("a process is left over: {} {}", first.pid, first.command)));
+            }
+            process::await_end(first.pid);
+        }
     }
 
     pub fn environment(&self) -> [(&'static str, PathBuf); 3] {
         [
             ("FLOW_FAKE_SCRIPT", self.path("script.json")),
             ("FLOW_FAKE_JOURNAL", self.path("journal")),
-            ("HOME", self.path("home")),
+            ("HOME", self.home()),
         ]
     }
 
@@ -135,6 +170,10 @@ impl World {
             fs::write(folder.join(format!("run-{number:024x}.json")), &record)?;
         }
         Ok(())
+    }
+
+    pub fn store(&self) -> PathBuf {
+        self.path("runs/openadapt-agent/lifecycle.sqlite")
     }
 
     fn bundle(&self) -> PathBuf {

@@ -3,6 +3,7 @@
 use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 /// Both halves of a real browser.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,6 +52,13 @@ impl Browser {
             (DRIVER_VARIABLE.into(), self.driver.display().to_string()),
         ]
     }
+}
+
+/// What the Chromium of this machine says of itself.
+pub fn version() -> Option<String> {
+    let said = Command::new(chromium()?).arg("--version").stdin(Stdio::null()).stderr(Stdio::null()).output();
+    let line = String::from_utf8_lossy(&said.ok()?.stdout).lines().next()?.trim().to_owned();
+    (!line.is_empty()).then_some(line)
 }
 
 pub fn chromium() -> Option<PathBuf> {

@@ -3,5 +3,5 @@
 mod found;
 mod setup;
 
-pub use found::{Browser, Missing, find};
+pub use found::{Browser, Missing, chromium, find, version};
 pub use setup::{SetUp, set_up};

@@ -50,6 +50,7 @@ fn canary(evidence: &Evidence, verdict: Verdict) -> Verdict {
         search.blame(hits, "on stderr", Cite::Server(server.name.clone()));
     }
     search.command_lines(evidence);
+    search.operator(evidence);
     let edited = edited(evidence);
     for file in evidence.files.iter().filter(|file| kept_by_the_agent(file, &edited)) {
         search.file(file, &evidence.printed);
@@ -84,6 +85,20 @@ impl Search<'_> {
                     let expected = format!("the canary {canary:?} nowhere but in what the judge sent");
                     self.verdict.fails_at(Some(index), expected, format!("it is {place}, {form}"), []);
                 }
+            }
+        }
+    }
+
+    /// What an operator's commands say of every run when all is over.
+    fn operator(&mut self, evidence: &Evidence) {
+        for saw in &evidence.operator {
+            for (text, place) in [(&saw.stdout, "stdout"), (&saw.stderr, "stderr")] {
+                let hits = self.hits(text.as_bytes(), Looking::ForAll);
+                self.blame(
+                    hits,
+                    &format!("on the {place} of {}", saw.words.join(" ")),
+                    Cite::Server("operator".into()),
+                );
             }
         }
     }
@@ -150,7 +165,7 @@ mod tests {
 
     use super::super::sample::{fails, file, holds, receive, saved};
     use super::*;
-    use crate::evidence::{Exit, Step};
+    use crate::evidence::{Exit, OperatorSaw, Step};
     use crate::leak::Marks;
     use crate::leak::forms::forms;
     use crate::leak::marks::PATH;
@@ -197,6 +212,13 @@ mod tests {
             ("stderr", |evidence, text| evidence.servers[0].stderr = format!("WARN {text}")),
             ("a command's stdout", |evidence, text| command(evidence, text, "")),
             ("a command's stderr", |evidence, text| command(evidence, "", text)),
+            ("what an operator is told", |evidence, text| {
+                let words = ["runs", "show"].map(str::to_owned).to_vec();
+                let (exit, stderr) = (Exit::Code(0), String::new());
+                evidence.operator.push(OperatorSaw { words, run: None, exit, stdout: text.to_owned(), stderr });
+            }),
+            ("the store of actions", |evidence, text| keep(evidence, "lifecycle.sqlite", text)),
+            ("its log", |evidence, text| keep(evidence, "lifecycle.sqlite-wal", text)),
             ("a record", |evidence, text| keep(evidence, "runs/run-1.json", text)),
             ("the index", |evidence, text| keep(evidence, "requests/00.json", text)),
             ("the ledger", |evidence, text| keep(evidence, "ledger.sqlite", text)),

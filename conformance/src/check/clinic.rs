@@ -1,5 +1,7 @@
 //! The made-up clinic as a second witness: its store against its own write journal, against the scenario, and against what was answered.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use super::verdict::{Check, Cite, Verdict};
@@ -53,7 +55,7 @@ fn clinic(evidence: &Evidence, mut verdict: Verdict) -> Verdict {
 }
 
 /// The rows that the journal leads to; none when a line of it can't be understood.
-fn replayed(journal: &[Value]) -> Option<Vec<Value>> {
+pub fn replayed(journal: &[Value]) -> Option<Vec<Value>> {
     let mut rows: Vec<Value> = Vec::new();
     for line in journal {
         match line.get("event")?.as_str()? {
@@ -77,9 +79,13 @@ fn truth(evidence: &Evidence, mut verdict: Verdict) -> Verdict {
     verdict.saw();
     let Some(seen) = &evidence.clinic else { return verdict };
     // A person's decision lets a run go on after its answer: what is stored then makes no lie of it.
-    let decided = evidence.journal.iter().any(|line| line.event() == "decision");
+    let decided = evidence.journal.iter().any(|line| line.event() == "decision")
+        || evidence.files.iter().any(|file| DECIDED.iter().any(|name| file.path.ends_with(name)));
+    let notes = notes(evidence);
     for (exchange, object) in evidence.tool_results() {
-        let Some(note) = exchange.arguments.pointer("/inputs/note").and_then(Value::as_str) else { continue };
+        let sent = exchange.arguments.pointer("/inputs/note").and_then(Value::as_str);
+        let of_the_run = || notes.get(object.get("run_id")?.as_str()?).map(String::as_str);
+        let Some(note) = sent.or_else(of_the_run) else { continue };
         let word = |key: &str| object.get(key).and_then(Value::as_str).unwrap_or_default();
         if object.pointer("/sandbox/engine").and_then(Value::as_str) == Some("simulated") {
             continue;
@@ -94,6 +100,18 @@ fn truth(evidence: &Evidence, mut verdict: Verdict) -> Verdict {
         }
     }
     verdict
+}
+
+/// What Flow leaves of a person's decision in a run folder.
+const DECIDED: [&str; 2] = ["attended_decisions.json", "approval.json"];
+
+/// The note that each run was started with.
+fn notes(evidence: &Evidence) -> BTreeMap<String, String> {
+    let started = evidence.tool_results().filter_map(|(exchange, object)| {
+        let note = exchange.arguments.pointer("/inputs/note")?.as_str()?;
+        Some((object.get("run_id")?.as_str()?.to_owned(), note.to_owned()))
+    });
+    started.collect()
 }
 
 /// A text area has one kind of line end.
@@ -144,6 +162,17 @@ mod tests {
         let mut evidence = witnessed();
         clinic_of(&mut evidence).journal[2]["record"]["note"] = json!("");
         fails(&CLINIC_TRUTH, &evidence);
+    }
+
+    #[test]
+    fn a_run_that_is_looked_at_again_is_held_to_the_note_that_it_was_started_with() {
+        let mut evidence = witnessed();
+        let mut again = evidence.exchanges[2].clone();
+        again.arguments = json!({"run_id": "x"});
+        evidence.exchanges.push(again);
+        passes(&CLINIC_TRUTH, &evidence);
+        clinic_of(&mut evidence).journal[2]["record"]["note"] = json!("");
+        assert_eq!(fails(&CLINIC_TRUTH, &evidence).len(), 2);
     }
 
     #[test]

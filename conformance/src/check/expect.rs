@@ -6,7 +6,9 @@ use super::after::{at, file_problem};
 use super::verdict::{Blame, Check, Cite, Verdict};
 use crate::evidence::{Evidence, Exit, Seen, Step, object_of};
 use crate::scenario::Action;
-use crate::scenario::action::{Alive, Cli, Count, ErrorWanted, ExitWanted, FlowVerb, Refused, Send, Tools, Wanted};
+use crate::scenario::action::{
+    Alive, Ask, Cli, Count, ErrorWanted, ExitWanted, FlowVerb, Refused, Send, Tools, Wanted,
+};
 
 pub const EXPECTED: Check =
     Check { id: "expected", sentence: "Each action has the outcome that the scenario expects.", judge: expected };
@@ -53,7 +55,8 @@ impl Judge<'_, '_> {
                 self.fails(format!("{name} lives"), format!("process {pid} has ended"), Vec::new());
             }
             (Action::Cli(cli), Seen::Program { exit, stdout, stderr }) => self.cli(cli, *exit, stdout, stderr),
-            (Action::Flow(verb), Seen::Program { exit, stderr, .. }) => self.flow(verb, *exit, stderr),
+            (Action::Flow(verb), Seen::Program { exit, stdout, stderr }) => self.flow(verb, *exit, stdout, stderr),
+            (Action::Ask(ask), Seen::Program { stdout, .. }) => self.ask(ask, stdout),
             (Action::Asked(asked), Seen::Forms { frames }) => {
                 for (expected, actual, cite) in super::attended::forms::problems(self.evidence, asked, frames) {
                     self.fails(expected, actual, vec![cite]);
@@ -277,10 +280,24 @@ impl Judge<'_, '_> {
         }
     }
 
-    fn flow(&mut self, verb: &FlowVerb, exit: Exit, stderr: &str) {
+    fn flow(&mut self, verb: &FlowVerb, exit: Exit, stdout: &str, stderr: &str) {
         if exit != Exit::Code(verb.exit) {
             let actual = format!("{exit}; stderr: {}", stderr.trim());
             self.verdict.blames(Blame::Engine, Some(self.step), format!("exit code {}", verb.exit), actual, []);
+        }
+        for (stream, wanted, said) in [("stdout", &verb.stdout, stdout), ("stderr", &verb.stderr, stderr)] {
+            if let Some(mismatch) = wanted.as_ref().and_then(|wanted| wanted.mismatch(&Value::from(said))) {
+                let expected = format!("Flow's {stream}: {}", mismatch.expected);
+                self.verdict.blames(Blame::Engine, Some(self.step), expected, mismatch.actual, []);
+            }
+        }
+    }
+
+    fn ask(&mut self, ask: &Ask, stdout: &str) {
+        let answer: Value = serde_json::from_str(stdout.trim()).unwrap_or_default();
+        if let Some(mismatch) = ask.expect.as_ref().and_then(|wanted| wanted.mismatch(&answer)) {
+            let expected = format!("the bridge's answer{}: {}", mismatch.at, mismatch.expected);
+            self.verdict.blames(Blame::Engine, Some(self.step), expected, mismatch.actual, []);
         }
     }
 

@@ -10,6 +10,7 @@ pub mod ends;
 pub mod expect;
 pub mod frames;
 pub mod launches;
+pub mod lifecycle;
 pub mod mailbox;
 pub mod matcher;
 pub mod progress;
@@ -37,6 +38,13 @@ pub const CHECKS: &[&Check] = &[
     &launches::AT_MOST_ONCE,
     &launches::LAUNCHES,
     &sandbox::ONE_AT_A_TIME,
+    &lifecycle::events::GRAMMAR,
+    &lifecycle::events::BALANCED,
+    &lifecycle::rows::BINDING,
+    &lifecycle::rows::TRIPLES,
+    &lifecycle::starts::STARTS,
+    &lifecycle::told::RECEIPTS,
+    &lifecycle::told::ALIKE,
     &after::AFTER,
     &clinic::CLINIC,
     &clinic::CLINIC_TRUTH,

@@ -168,6 +168,9 @@ fn empty() -> Evidence {
         }],
         steps: Vec::new(),
         after: After::default(),
+        actions: Default::default(),
+        operator: Vec::new(),
+        real_flow: false,
         clinic: None,
         files: vec![folder(STORE), folder(&format!("{STORE}/runs")), file(&format!("{STORE}/runs/{RUN}.json"), "{}")],
         ledger: SeenLedger::Rows(vec![row]),
@@ -177,5 +180,6 @@ fn empty() -> Evidence {
         crash: None,
         stopped: None,
         seconds: 0.1,
+        clock: Default::default(),
     }
 }

@@ -50,6 +50,14 @@ fn judge(evidence: &Evidence, verdict: &mut Verdict, claim: &Claim<'_>) {
         return;
     }
     let word = |key: &str| claim.object.get(key).and_then(Value::as_str).unwrap_or_default();
+    if evidence.real_flow {
+        // The clinic is the only witness then, and its own check hears it; without one nothing may be called saved.
+        let cites = [Cite::Frame(claim.exchange.request), Cite::Frame(claim.frame)];
+        if evidence.clinic.is_none() && (word("outcome") == "done" || word("record_changed") == "yes") {
+            verdict.fails_at(claim.exchange.step, "done only of a save that was witnessed", "no clinic ran", cites);
+        }
+        return;
+    }
     let (outcome, changed, run) = (word("outcome"), word("record_changed"), word("run_id"));
     let effects = effects_of(evidence, |line_run| line_run == run);
     let before: Vec<usize> = effects.iter().copied().filter(|line| *line < claim.journal).collect();
@@ -259,6 +267,15 @@ mod tests {
         set_result(&mut evidence, "sandbox", json!({"case": "normal", "engine": "simulated"}));
         assert!(fails(&TRUTH, &evidence)[0].expected.contains("simulated"));
         evidence.journal.clear();
+        holds(&TRUTH, &evidence);
+    }
+
+    #[test]
+    fn a_done_of_the_real_flow_without_a_witness_fails() {
+        let mut evidence = saved();
+        evidence.real_flow = true;
+        fails(&TRUTH, &evidence);
+        evidence.clinic = Some(crate::evidence::ClinicSeen::default());
         holds(&TRUTH, &evidence);
     }
 

@@ -2,29 +2,24 @@
 
 use std::cell::RefCell;
 use std::path::PathBuf;
-use std::time::Instant;
 
 use clap::Args;
 
+use super::court::{Court, Lack, Unable, exit_of};
 use super::setup_flow::real_flow_folder;
 use super::subject::SubjectArguments;
-use super::{Problem, Source, runtime};
+use super::{Problem, Source};
 use crate::browser;
-use crate::check::verdict::{Blame, Cite, Failure, Judgement};
 use crate::console::Printer;
 use crate::console::progress::Progress;
-use crate::evidence::Evidence;
 use crate::exit::Exit;
 use crate::real_flow::RealFlow;
 use crate::report::Folder;
-use crate::report::excerpt::judged;
-use crate::requirement::{Catalogue, Claims, Matrix};
-use crate::run::events::{Event, Finished, REPORT_FORMAT, Reader, Started, Summary};
-use crate::run::scheduler::{Options, run};
-use crate::run::smoke::{introduction, smoke};
-use crate::run::subject::Subject;
+use crate::requirement::Claims;
+use crate::run::events::{Event, Reader};
+use crate::run::scheduler::Options;
+use crate::scenario::Scenario;
 use crate::scenario::select::select;
-use crate::scenario::{Scenario, ScenarioId};
 
 #[derive(Debug, Args)]
 pub struct All {
@@ -65,7 +60,7 @@ struct How {
     /// Scenarios with a real browser must run: where there is none, that is a failure.
     #[arg(long)]
     require_browser: bool,
-    /// A folder for report.jsonl, junit.xml and matrix.md.
+    /// A folder for report.jsonl, junit.xml, matrix.md, badge.svg and index.html, the page for people.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
@@ -139,6 +134,7 @@ impl How {
                 unable: &unable,
                 unclaimed,
                 whole,
+                timelines: self.out.is_some(),
                 tell: &tell,
             };
             court.conduct(selected, subject, options)?
@@ -156,11 +152,17 @@ impl How {
     /// What needs something that isn't here is set apart, to be told of; where it is required, that is the end.
     fn within_reach(&self, selected: Vec<Scenario>) -> Result<(Vec<Scenario>, Unable), Problem> {
         let mut unable = Unable::default();
+        let player = self.subject.player();
         let selected = match browser::find() {
             Ok(_) => selected,
             Err(missing) => {
                 let lack = Lack { what: "a real browser", why: missing.to_string(), hint: missing.hint().to_owned() };
-                unable.set_apart(selected, |scenario| scenario.world.browser, self.require_browser, lack)?
+                unable.set_apart(
+                    selected,
+                    |scenario| player.needs_browser_in(&scenario.world),
+                    self.require_browser,
+                    lack,
+                )?
             }
         };
         let selected = match RealFlow::find(&real_flow_folder()?) {
@@ -168,7 +170,12 @@ impl How {
             None => {
                 let why = "it isn't installed here".to_owned();
                 let lack = Lack { what: "the real Flow", why, hint: SET_UP_FLOW.to_owned() };
-                unable.set_apart(selected, |scenario| scenario.world.real_flow, self.require_real_flow, lack)?
+                unable.set_apart(
+                    selected,
+                    |scenario| player.is_real_in(&scenario.world),
+                    self.require_real_flow,
+                    lack,
+                )?
             }
         };
         let selected = match self.subject.can_crash() {
@@ -186,146 +193,3 @@ impl How {
 const SET_UP_FLOW: &str = "`conformance setup-flow` installs it, or name one with OPENADAPT_FLOW";
 
 const NAME_CRASH_AGENT: &str = "start this program with cargo run, or name one with --crash-agent";
-
-/// Scenarios that this machine can't run, and why.
-#[derive(Debug, Default)]
-struct Unable {
-    scenarios: Vec<ScenarioId>,
-    why: Option<String>,
-}
-
-/// What a machine lacks.
-struct Lack {
-    what: &'static str,
-    why: String,
-    hint: String,
-}
-
-impl Unable {
-    fn set_apart(
-        &mut self,
-        selected: Vec<Scenario>,
-        needs: impl Fn(&Scenario) -> bool,
-        required: bool,
-        lack: Lack,
-    ) -> Result<Vec<Scenario>, Problem> {
-        let Lack { what, why, hint } = lack;
-        if required {
-            return Err(Problem::new(Exit::SetUp, format!("{what} is required, and {why}"), hint));
-        }
-        let (apart, selected): (Vec<Scenario>, Vec<Scenario>) = selected.into_iter().partition(needs);
-        if apart.is_empty() {
-            return Ok(selected);
-        }
-        if selected.is_empty() {
-            let said = format!("{} scenarios were selected, and each needs {what}: {why}", apart.len());
-            return Err(Problem::new(Exit::SetUp, said, hint));
-        }
-        let said = format!("{} need {what}, and {why}. To change that: {hint}", apart.len());
-        self.why = Some(self.why.take().map_or(said.clone(), |before| format!("{before}\n{said}")));
-        self.scenarios.extend(apart.into_iter().map(|scenario| scenario.id));
-        Ok(selected)
-    }
-}
-
-/// What a run came to, as far as its exit code goes.
-struct Outcome {
-    summary: Summary,
-    /// The program didn't even greet; whose fault that is.
-    no_greeting: Option<Blame>,
-    harness: bool,
-}
-
-fn exit_of(outcome: &Outcome) -> Exit {
-    let summary = &outcome.summary;
-    match outcome.no_greeting {
-        Some(Blame::Environment) => return Exit::SetUp,
-        Some(_) => return Exit::Failed,
-        None => {}
-    }
-    if summary.interrupted {
-        return Exit::Interrupted;
-    }
-    if outcome.harness {
-        return Exit::Harness;
-    }
-    if summary.failed + summary.unrun + summary.holes > 0 { Exit::Failed } else { Exit::Conformant }
-}
-
-/// Everything that stays the same during one run.
-struct Court<'a> {
-    known: &'a [Scenario],
-    catalogue: &'a Catalogue,
-    claims: Option<&'a Claims>,
-    unable: &'a Unable,
-    unclaimed: usize,
-    /// Nothing was filtered out: requirements without a scenario count.
-    whole: bool,
-    tell: &'a dyn Fn(&Event),
-}
-
-impl Court<'_> {
-    fn conduct(&self, selected: Vec<Scenario>, subject: Subject, options: Options) -> Result<Outcome, Problem> {
-        let began = Instant::now();
-        let count = selected.len();
-        (self.tell)(&Event::Started(Started {
-            format: REPORT_FORMAT.into(),
-            conformance: env!("CARGO_PKG_VERSION").into(),
-            agent: subject.agent_as_text(),
-            flow: subject.flow_as_text(),
-            scenarios: selected.iter().map(|scenario| scenario.id.clone()).collect(),
-            unable: self.unable.scenarios.clone(),
-            unable_why: self.unable.why.clone(),
-        }));
-        let runtime = runtime()?;
-        let (evidence, greeting) = runtime
-            .block_on(smoke(&subject))
-            .map_err(|error| Problem::new(Exit::Harness, error, "this is a fault of the judge"))?;
-        let greeting = self.held_against_claims(&evidence, greeting);
-        // A program that doesn't greet fails every scenario the same way: it is told once, and nothing counts as run.
-        let stopped = evidence.stopped.is_some() || blames(&greeting, Blame::Claims);
-        let (judgements, interrupted) = if stopped {
-            (self.tell)(&Event::Judged(judged(&evidence, &greeting)));
-            (vec![greeting.clone()], false)
-        } else {
-            let seen =
-                |evidence: &Evidence, judgement: &Judgement| (self.tell)(&Event::Judged(judged(evidence, judgement)));
-            let ended = runtime.block_on(run(selected, subject, options, seen));
-            (ended.judgements, ended.interrupted)
-        };
-        let matrix = Matrix::of(self.catalogue, self.known, &judgements);
-        let expected = count + usize::from(stopped);
-        let mut summary = Summary::of(&judgements, expected, &matrix, interrupted, began.elapsed().as_secs_f64());
-        summary.unclaimed = self.unclaimed;
-        summary.unable = self.unable.scenarios.len();
-        if !self.whole {
-            // A selection says nothing about what it left out.
-            summary.holes = 0;
-        }
-        (self.tell)(&Event::Finished(Finished { summary: summary.clone(), matrix }));
-        Ok(Outcome {
-            harness: judgements.iter().any(|judgement| blames(judgement, Blame::Harness))
-                && !judgements.iter().any(|judgement| blames(judgement, Blame::Implementation)),
-            no_greeting: stopped
-                .then(|| greeting.failures.first().map_or(Blame::Implementation, |failure| failure.blame)),
-            summary,
-        })
-    }
-
-    fn held_against_claims(&self, evidence: &Evidence, mut greeting: Judgement) -> Judgement {
-        let contradiction = self.claims.zip(introduction(evidence)).and_then(|(claims, server)| {
-            let actual = claims.contradicted_by(&server)?;
-            Some((format!("{} {}, as it is claimed", claims.product, claims.version), actual))
-        });
-        if let Some((expected, actual)) = contradiction {
-            let cites = evidence.exchanges.iter().take(1).filter_map(|hello| hello.answer).map(Cite::Frame).collect();
-            let check = "claims".to_owned();
-            greeting.failures.push(Failure { check, step: None, expected, actual, cites, blame: Blame::Claims });
-        }
-        greeting
-    }
-}
-
-fn blames(judgement: &Judgement, blame: Blame) -> bool {
-    judgement.failures.iter().any(|failure| failure.blame == blame)
-}

@@ -1,18 +1,28 @@
 //! The command line: one file for each verb.
 
 mod bench;
+mod certify;
 mod clients;
+mod court;
 mod crash;
+mod demo;
 mod docs;
 mod explain;
+mod explore;
+mod freeze;
 mod judge;
 mod list;
+mod page;
+mod parity;
+mod power;
 mod report;
 mod setup_browser;
 mod setup_flow;
 mod smoke;
 mod storm;
 mod subject;
+mod unprivileged;
+mod verify;
 
 use std::path::PathBuf;
 
@@ -27,8 +37,8 @@ use crate::scenario::source::Files;
 
 /// Judges an OpenAdapt agent: drives the real program over real stdio, and decides from what the judge itself sees.
 ///
-/// Exit codes: 0 conformant, 2 usage, 4 nothing selected, 70 fault of the judge, 96 set-up, 100 a requirement failed, 102 bad evidence,
-/// 130 interrupted.
+/// Exit codes: 0 conformant, 2 usage, 4 nothing selected, 70 fault of the judge, 96 set-up, 100 a requirement failed, 101 the judge's
+/// power is below its bar, 102 bad evidence, 130 interrupted.
 #[derive(Debug, Parser)]
 #[command(name = "conformance", version, max_term_width = 120)]
 struct Arguments {
@@ -52,6 +62,10 @@ enum Verb {
     Storm(storm::Storm),
     /// Server and keeper die at every named moment, or at drawn ones: nothing known is lost, nothing done twice.
     Crash(crash::Crash),
+    /// Worlds drawn at random, two servers and three requests, against a reference model; a failure is made small.
+    Explore(explore::Explore),
+    #[command(hide = true)]
+    Unprivileged(unprivileged::Unprivileged),
     /// Clients and checkers of other people against the agent.
     Clients(clients::Clients),
     #[command(hide = true)]
@@ -60,10 +74,26 @@ enum Verb {
     Report(report::Report),
     /// What scenarios with a browser need: gets the driver, and says how to get the rest.
     SetupBrowser(setup_browser::SetupBrowser),
+    /// The sandbox's five cases, played for a person: what the app shows, what its store holds, what the agent says.
+    Demo(demo::Play),
+    /// Would the judge see it: green evidence changed in one fact, and agents that lie.
+    Power(power::Power),
+    #[command(hide = true)]
+    Liar(power::Lie),
     /// How long things take, beside what the machine itself takes.
     Bench(bench::Bench),
     /// Installs the real Flow here, for the scenarios that need it.
     SetupFlow(setup_flow::SetupFlow),
+    /// Judges a Flow against its frozen set, and leaves a folder that others can verify.
+    Certify(certify::Certify),
+    /// Judges the evidence of such a folder again, offline.
+    Verify(verify::Verify),
+    /// Prints the frozen list of a set, made from its bodies.
+    Freeze(freeze::Freeze),
+    /// The stand-in held against the real Flow: the same scenario bodies on both, compared by exit codes, files and shapes.
+    Parity(parity::Parity),
+    /// Looks at a report's page in a real browser.
+    Page(page::Page),
     /// Is the documentation true: runs every command of it, and starts every start line.
     Docs(docs::Docs),
 }
@@ -98,13 +128,23 @@ pub fn main() -> Exit {
         Verb::Smoke(smoke) => smoke.run(printer),
         Verb::Storm(storm) => storm.run(printer),
         Verb::Crash(crash) => crash.run(printer),
+        Verb::Explore(explore) => explore.run(printer),
+        Verb::Unprivileged(unprivileged) => unprivileged.run(),
         Verb::Clients(clients) => clients.run(printer),
         Verb::Tee(tee) => tee.run(),
         Verb::Report(report) => report.run(printer),
         Verb::SetupBrowser(setup) => setup.run(printer),
+        Verb::Demo(demo) => demo.run(printer),
+        Verb::Power(power) => power.run(printer),
+        Verb::Liar(lie) => lie.run(),
         Verb::Bench(bench) => bench.run(printer),
         Verb::SetupFlow(setup) => setup.run(printer),
+        Verb::Certify(certify) => certify.run(printer),
+        Verb::Verify(verify) => verify.run(printer),
+        Verb::Freeze(freeze) => freeze.run(printer),
+        Verb::Page(page) => page.run(printer),
         Verb::Docs(docs) => docs.run(printer),
+        Verb::Parity(parity) => parity.run(printer),
     };
     outcome.unwrap_or_else(|problem| {
         printer.complain(&problem.said, &problem.hint);

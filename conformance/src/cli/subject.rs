@@ -13,7 +13,7 @@ use crate::browser;
 use crate::console::Printer;
 use crate::exit::Exit;
 use crate::real_flow::RealFlow;
-use crate::run::subject::{Subject, split};
+use crate::run::subject::{Player, Subject, split};
 use crate::wire::server::absolute;
 
 /// What to judge. Without these: the workspace's own programs.
@@ -28,6 +28,9 @@ pub struct SubjectArguments {
     /// The command of a build of the agent with crash points.
     #[arg(long, value_name = "CMD")]
     crash_agent: Option<String>,
+    /// The real Flow plays what any engine can play, too (`conformance setup-flow` installs it).
+    #[arg(long)]
+    real: bool,
 }
 
 const AGENT: (&str, &str) = ("openadapt-agent", "openadapt-agent");
@@ -44,6 +47,20 @@ const DRIVES: &str = "drive";
 const CRASHES: &str = "openadapt-agent/crash-points,openadapt-agent/mailbox-origin";
 
 impl SubjectArguments {
+    pub fn of(agent: Option<String>, flow: String) -> Self {
+        Self { agent, flow: Some(flow), crash_agent: None, real: false }
+    }
+
+    /// The workspace's own stand-in, and the real Flow where there is one.
+    pub fn for_parity(agent: Option<String>) -> Self {
+        Self { agent, flow: None, crash_agent: None, real: true }
+    }
+
+    /// Who plays the scenarios that any engine can play.
+    pub fn player(&self) -> Player {
+        if self.real { Player::Real } else { Player::StandIn }
+    }
+
     /// Builds what isn't named, where cargo started this program; else takes the programs beside this one.
     pub fn find(&self, printer: Printer) -> Result<Subject, Problem> {
         let browser = browser::find().ok();
@@ -61,12 +78,20 @@ impl SubjectArguments {
                 build(&cargo, &beside, &[FLOW], &["--features", DRIVES], printer)?;
             }
         }
+        let agent = words(self.agent.as_deref(), &beside, AGENT)?;
+        let mut real_flow = RealFlow::find(&real_flow_folder()?);
+        if let Some(flow) = real_flow.as_mut().filter(|_| self.player() == Player::Real) {
+            flow.ask_for_the_bridge(&agent).map_err(|error| {
+                Problem::new(Exit::SetUp, format!("the agent's bridge: {error}"), "is --agent the right command?")
+            })?;
+        }
         Ok(Subject {
-            agent: words(self.agent.as_deref(), &beside, AGENT)?,
+            agent,
             flow: words(self.flow.as_deref(), &beside, FLOW)?,
             mortal: None,
-            real_flow: RealFlow::find(&real_flow_folder()?),
+            real_flow,
             browser,
+            player: self.player(),
         })
     }
 }

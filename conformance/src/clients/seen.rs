@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::check::verdict::{Check, Verdict};
 use crate::check::{answers, frames, progress, results};
 use crate::evidence::ledger::SeenLedger;
-use crate::evidence::{Evidence, Exchange, Frame, ServerEnd, ServerSeen, Way};
+use crate::evidence::{Clock, Evidence, Exchange, Frame, ServerEnd, ServerSeen, Way};
 use crate::run::smoke;
 
 #[derive(Deserialize)]
@@ -51,6 +51,9 @@ fn evidence(lines: Vec<Line>) -> Option<Evidence> {
         after: scenario.after,
         files: Vec::new(),
         ledger: SeenLedger::Absent,
+        actions: Default::default(),
+        operator: Vec::new(),
+        real_flow: false,
         clinic: None,
         leftovers: Vec::new(),
         canaries: BTreeMap::new(),
@@ -58,6 +61,7 @@ fn evidence(lines: Vec<Line>) -> Option<Evidence> {
         crash: None,
         stopped: None,
         seconds: 0.0,
+        clock: Clock::default(),
     })
 }
 

@@ -15,6 +15,14 @@ impl Style {
         self.paint("31;1", text)
     }
 
+    pub fn unsure(self, text: &str) -> String {
+        self.paint("33;1", text)
+    }
+
+    pub fn strong(self, text: &str) -> String {
+        self.paint("1", text)
+    }
+
     pub fn faint(self, text: &str) -> String {
         self.paint("2", text)
     }

@@ -1,5 +1,6 @@
 //! Everything that was observed of one scenario: data that can be stored, judged later, and mutated. No verdict is reached here.
 
+pub mod actions;
 pub mod crash;
 pub mod files;
 pub mod form;

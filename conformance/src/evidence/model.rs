@@ -1,10 +1,13 @@
 //! The record of one scenario.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::actions::SeenActions;
 use super::crash::CrashSeen;
 use super::files::SeenFile;
 use super::journal::JournalLine;
@@ -31,6 +34,14 @@ pub struct Evidence {
     pub after: After,
     pub files: Vec<SeenFile>,
     pub ledger: SeenLedger,
+    #[serde(default)]
+    pub actions: SeenActions,
+    /// What an operator's commands say of each run, when all is over: looked for where the scenario is about it.
+    #[serde(default)]
+    pub operator: Vec<OperatorSaw>,
+    /// Flow was the real one: it keeps no journal of ours, and what it saved is seen in the clinic alone.
+    #[serde(default)]
+    pub real_flow: bool,
     /// The made-up clinic of this world, at the end.
     #[serde(default)]
     pub clinic: Option<ClinicSeen>,
@@ -46,6 +57,29 @@ pub struct Evidence {
     pub crash: Option<CrashSeen>,
     pub stopped: Option<Stopped>,
     pub seconds: f64,
+    /// What puts journals and files on the clock of the frames.
+    #[serde(default)]
+    pub clock: Clock,
+}
+
+/// When things were, in microseconds since 1970.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Clock {
+    /// The moment that frames count from.
+    pub began_us: u64,
+    /// When each file was last written.
+    pub written_us: BTreeMap<PathBuf, u64>,
+}
+
+/// One command of an operator, and what it printed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OperatorSaw {
+    pub words: Vec<String>,
+    /// The run that it was asked about.
+    pub run: Option<String>,
+    pub exit: Exit,
+    pub stdout: String,
+    pub stderr: String,
 }
 
 /// A clinic's store, and its own journal of every write.
@@ -232,6 +266,23 @@ pub enum StopCause {
 pub struct Leftover {
     pub pid: u32,
     pub command: String,
+}
+
+impl Clock {
+    /// `elapsed` has gone by since the world began.
+    pub fn of(files: &[SeenFile], elapsed: Duration) -> Self {
+        let now = SystemTime::now();
+        let written = files.iter().filter_map(|file| {
+            let written = std::fs::symlink_metadata(&file.path).ok()?.modified().ok()?;
+            Some((file.path.clone(), micros(written)))
+        });
+        Self { began_us: micros(now.checked_sub(elapsed).unwrap_or(now)), written_us: written.collect() }
+    }
+}
+
+fn micros(time: SystemTime) -> u64 {
+    let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_micros()).unwrap_or_default()
 }
 
 impl Evidence {

@@ -19,6 +19,22 @@ pub enum Form {
 
 /// Every form of an ASCII text, each as the bytes that stand for it and nothing around it.
 pub fn forms(text: &str) -> Vec<(Form, Vec<u8>)> {
+    let mut found = spellings(text);
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// Every form of one text beside the same form of another of its length.
+pub fn beside(one: &str, other: &str) -> Vec<(Vec<u8>, Vec<u8>)> {
+    let mut pairs: Vec<(Vec<u8>, Vec<u8>)> =
+        spellings(one).into_iter().zip(spellings(other)).map(|((_, one), (_, other))| (one, other)).collect();
+    pairs.sort();
+    pairs.dedup_by(|next, kept| next.0 == kept.0);
+    pairs
+}
+
+fn spellings(text: &str) -> Vec<(Form, Vec<u8>)> {
     let backwards: String = text.chars().rev().collect();
     let mut found = vec![(Form::Plain, text.as_bytes().to_vec()), (Form::Reversed, backwards.clone().into_bytes())];
     found.push((Form::Utf16, text.bytes().flat_map(|byte| [byte, 0]).collect()));
@@ -40,8 +56,6 @@ pub fn forms(text: &str) -> Vec<(Form, Vec<u8>)> {
             found.push((Form::UrlBase64, base64_within(bytes, before, URL_SAFE)));
         }
     }
-    found.sort();
-    found.dedup();
     found
 }
 

@@ -26,6 +26,8 @@ pub enum SetUpFault {
     Io(#[from] io::Error),
     #[error("{what} ended with {status}")]
     Failed { what: &'static str, status: ExitStatus },
+    #[error("the interpreter of this Flow can't be told from its command")]
+    NoInterpreter,
     #[error("no Chromium was found")]
     NoBrowser,
     #[error("the script that prepares Flow said something that can't be read")]
@@ -72,6 +74,24 @@ pub fn set_up(folder: &Path, python: &str, recipe: Recipe) -> Result<Ready, SetU
     seconds.extend(parts.iter().filter_map(|(part, took)| Some((part.clone(), took.as_f64()?))));
     let ready =
         Ready { recipe: recipe.digest(), flow_version: text("flow_version")?, browser: text("browser")?, seconds };
+    fs::write(folder.join(READY), serde_json::to_string_pretty(&ready).map_err(|_| SetUpFault::Garbled)?)?;
+    Ok(ready)
+}
+
+/// A browser and a bundle for a Flow that was installed elsewhere; nothing where they are there for this version already.
+pub fn prepare_named(folder: &Path, python: &Path, recipe: Recipe) -> Result<Ready, SetUpFault> {
+    if let Some(ready) = super::ready_in(folder).filter(|ready| ready.recipe == recipe.digest()) {
+        return Ok(ready);
+    }
+    fs::create_dir_all(folder)?;
+    let prepared = prepare(folder, python, recipe)?;
+    let text = |key: &str| prepared[key].as_str().map(str::to_owned).ok_or(SetUpFault::Garbled);
+    let ready = Ready {
+        recipe: recipe.digest(),
+        flow_version: text("flow_version")?,
+        browser: text("browser")?,
+        seconds: BTreeMap::new(),
+    };
     fs::write(folder.join(READY), serde_json::to_string_pretty(&ready).map_err(|_| SetUpFault::Garbled)?)?;
     Ok(ready)
 }

@@ -11,7 +11,7 @@ const MOST: usize = 12;
 
 /// A report is read by more people than the scenario's world: a canary in it is masked.
 pub fn judged(evidence: &Evidence, judgement: &Judgement) -> Judged {
-    let mut judged = Judged { judgement: judgement.clone(), told: Vec::new() };
+    let mut judged = Judged { judgement: judgement.clone(), told: Vec::new(), timeline: Vec::new() };
     if judgement.failures.is_empty() {
         return judged;
     }
@@ -50,24 +50,27 @@ fn line(evidence: &Evidence, cite: &Cite) -> Option<String> {
         Cite::Frame(index) => {
             let frame = evidence.frames.get(*index)?;
             let arrow = if frame.way == Way::Sent { "→" } else { "←" };
-            Some(format!("{:>9.3} ms {arrow} {} {}", ms(frame.at_us), frame.server, cut(&shown(&frame.text))))
+            Some(format!("{:>9.3} ms {arrow} {} {}", ms(frame.at_us), frame.server, cut(&shown(&frame.text), LONGEST)))
         }
-        Cite::Journal(index) => Some(format!("journal {index} {}", cut(&told_briefly(evidence.journal.get(*index)?)))),
+        Cite::Journal(index) => {
+            Some(format!("journal {index} {}", cut(&told_briefly(evidence.journal.get(*index)?), LONGEST)))
+        }
         Cite::File(path) => {
             let file = evidence.files.iter().find(|file| file.path == *path);
-            let facts = file.map(|file| format!("{:04o}, {} bytes {}", file.mode, file.bytes, cut(&file.text)));
+            let facts =
+                file.map(|file| format!("{:04o}, {} bytes {}", file.mode, file.bytes, cut(&file.text, LONGEST)));
             Some(format!("file {} {}", path.display(), facts.unwrap_or_else(|| "isn't there".into())))
         }
         Cite::Server(name) => {
             let server = evidence.server(name)?;
             let exit = server.exit.map_or_else(|| "runs".into(), |exit| exit.to_string());
-            Some(format!("server {name}: {exit}; stderr: {}", cut(server.stderr.trim_end())))
+            Some(format!("server {name}: {exit}; stderr: {}", cut(server.stderr.trim_end(), LONGEST)))
         }
     }
 }
 
 /// A journal line without what rarely decides anything.
-fn told_briefly(line: &JournalLine) -> String {
+pub fn told_briefly(line: &JournalLine) -> String {
     const LEFT_OUT: &[&str] = &[
         "at",
         "ppid",
@@ -94,7 +97,7 @@ fn told_briefly(line: &JournalLine) -> String {
 }
 
 /// A tool's result without its text, which says the same again.
-fn shown(text: &str) -> String {
+pub fn shown(text: &str) -> String {
     let message: Option<serde_json::Value> = serde_json::from_str(text).ok();
     let structured = message.as_ref().and_then(|message| message.pointer("/result/structuredContent"));
     match (&message, structured) {
@@ -107,8 +110,8 @@ fn ms(at_us: u64) -> f64 {
     std::time::Duration::from_micros(at_us).as_secs_f64() * 1000.0
 }
 
-fn cut(text: &str) -> String {
-    match text.char_indices().nth(LONGEST) {
+pub fn cut(text: &str, longest: usize) -> String {
+    match text.char_indices().nth(longest) {
         Some((end, _)) => format!("{}… ({} bytes)", &text[..end], text.len()),
         None => text.to_owned(),
     }

@@ -1,12 +1,15 @@
-//! One run, several readers: JSON lines, JUnit, a markdown matrix. The terminal is in `console`.
+//! One run, several readers: JSON lines, JUnit, a markdown matrix, a badge, and a page for people. The terminal is in `console`.
 
+pub mod badge;
 pub mod excerpt;
+pub mod html;
 pub mod jsonl;
 pub mod junit;
 pub mod markdown;
 
 #[cfg(test)]
 pub(crate) mod sample;
+pub mod timeline;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,6 +20,7 @@ use crate::run::events::{Event, Reader};
 pub struct Folder {
     jsonl: jsonl::Writer,
     junit: junit::Junit,
+    page: html::Page,
     folder: PathBuf,
     /// The first thing that couldn't be written.
     pub fault: Option<io::Error>,
@@ -26,15 +30,19 @@ impl Folder {
     pub fn create(folder: &Path) -> io::Result<Self> {
         std::fs::create_dir_all(folder)?;
         let jsonl = jsonl::Writer::create(&folder.join("report.jsonl"))?;
-        Ok(Self { jsonl, junit: junit::Junit::default(), folder: folder.to_owned(), fault: None })
+        let (junit, page) = (junit::Junit::default(), html::Page::default());
+        Ok(Self { jsonl, junit, page, folder: folder.to_owned(), fault: None })
     }
 
     fn write(&mut self, event: &Event) -> io::Result<()> {
         self.jsonl.write(event)?;
         self.junit.take(event);
+        self.page.take(event);
         if let Event::Finished(finished) = event {
             std::fs::write(self.folder.join("junit.xml"), self.junit.to_xml()?)?;
             std::fs::write(self.folder.join("matrix.md"), markdown::matrix(&finished.matrix))?;
+            std::fs::write(self.folder.join("badge.svg"), badge::svg(&finished.summary))?;
+            std::fs::write(self.folder.join("index.html"), self.page.to_html())?;
         }
         Ok(())
     }

@@ -13,9 +13,10 @@ use super::perform::{start, stop_of};
 use super::processes;
 use super::storm;
 use super::world::World;
+use crate::evidence::actions::ask;
 use crate::evidence::files::SeenFile;
 use crate::evidence::{Seen, ServerEnd, Step, StopCause, Stopped};
-use crate::scenario::action::{Action, Await, Cli, Close, FlowVerb, ReadingWord, Stream};
+use crate::scenario::action::{Action, Ask, Await, Cli, Close, FlowProgram, FlowVerb, ReadingWord, Stream};
 use crate::scenario::files::Look;
 use crate::wire::server::exit_of;
 
@@ -112,9 +113,10 @@ impl Acting<'_, '_> {
                 self.done(fs::write(path, ""))
             }
             Action::Flow(verb) => self.flow(verb).await,
+            Action::Ask(ask) => self.ask(ask).await,
             Action::Saved(saved) => self.done(self.save(&saved.saved)),
             Action::Edit(wanted) => self.done(edit::edit(wanted)),
-            Action::File(look) => Ok(Seen::File(SeenFile::look(look.file.as_ref()))),
+            Action::File(look) => Ok(Seen::File(looked(look))),
         }
     }
 
@@ -153,11 +155,37 @@ impl Acting<'_, '_> {
     }
 
     async fn flow(&self, verb: &FlowVerb) -> Outcome {
-        let Some((program, words)) = self.world.subject.flow.split_first() else {
+        let started = self.world.flow_program(verb.by);
+        let Some((program, words)) = started.split_first() else {
             return Err(self.stopped(StopCause::Engine, "Flow to run", "no command"));
         };
         let mut command = Command::new(program);
         command.args(words).args(&verb.flow).stdin(Stdio::null());
+        // The journal is for what the agent starts: what the judge starts itself is no launch in it.
+        let unnoted = [("FLOW_FAKE_JOURNAL".to_owned(), String::new())].into();
+        let launches = verb.flow.first().is_some_and(|word| word == "run");
+        self.program(command, Some(&unnoted).filter(|_| launches), StopCause::Engine).await
+    }
+
+    /// One request, and the end of its input: a bridge answers what it was asked, and ends.
+    async fn ask(&self, ask: &Ask) -> Outcome {
+        let started = self.world.flow_program(FlowProgram::Standard);
+        let Some((program, words)) = started.split_first() else {
+            return Err(self.stopped(StopCause::Engine, "a bridge to run", "no command"));
+        };
+        let request = self.world.folders.control.join(format!("ask-{}.json", self.index));
+        let mut line = serde_json::Map::from_iter([("id".to_owned(), serde_json::Value::from(1))]);
+        line.extend(ask.ask.clone());
+        let opened =
+            fs::write(&request, format!("{}\n", serde_json::Value::from(line))).and_then(|()| fs::File::open(&request));
+        let stdin = match opened {
+            Ok(file) => file,
+            Err(error) => {
+                return Err(self.stopped(StopCause::Environment, "a request for a bridge", &error.to_string()));
+            }
+        };
+        let mut command = Command::new(program);
+        command.args(words).arg("bridge").stdin(Stdio::from(stdin));
         self.program(command, None, StopCause::Engine).await
     }
 
@@ -237,10 +265,21 @@ impl Acting<'_, '_> {
     }
 }
 
+fn looked(look: &Look) -> SeenFile {
+    let seen = SeenFile::look(look.file.as_ref());
+    match &look.sqlite {
+        None => seen,
+        Some(sql) => SeenFile { text: ask(look.file.as_ref(), sql).to_string(), ..seen },
+    }
+}
+
 /// Takes the values that `capture` names, so that later actions can use them.
 fn seen_capture(acting: &Acting<'_, '_>, action: &Action, seen: &Seen) -> Result<(), Stopped> {
     let found = match (action, seen) {
         (Action::File(Look { capture, .. }), Seen::File(file)) => Some((capture, file.json().unwrap_or_default())),
+        (Action::Ask(ask), Seen::Program { stdout, .. }) => {
+            Some((&ask.capture, serde_json::from_str(stdout.trim()).unwrap_or_default()))
+        }
         (Action::Call(call), Seen::Answers { exchanges, awaited: true }) => {
             answers::first_object(acting.world, exchanges).map(|object| (&call.wanted.capture, object))
         }

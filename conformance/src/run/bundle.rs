@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::symlink;
 use std::path::Path;
+use std::process::{Command, Stdio};
 
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
@@ -51,18 +52,32 @@ pub fn write(root: &Path, bundle: &Bundle) -> io::Result<Written> {
     Ok(Written { dir: bundle.dir.clone(), public_id: public_id_of_markers(&folder) })
 }
 
-/// A bundle that was recorded elsewhere, with the card and the fault of this one.
+/// A bundle that was recorded elsewhere.
 pub fn copy(root: &Path, bundle: &Bundle, recorded: Option<&Path>) -> io::Result<Written> {
     let recorded = recorded.ok_or_else(|| io::Error::other("the real Flow has recorded no bundle here"))?;
+    copy_folder(recorded, &root.join(&bundle.dir))?;
+    Ok(Written { dir: bundle.dir.clone(), public_id: None })
+}
+
+/// The bundle of the recorded workflow, as the stand-in itself writes it.
+pub fn ask_for(stand_in: &[String], folder: &Path) -> io::Result<()> {
+    let (program, words) = stand_in.split_first().ok_or_else(|| io::Error::other("no command for Flow"))?;
+    let mut command = Command::new(program);
+    let status = command.args(words).arg("bundle").arg(folder).stdin(Stdio::null()).stdout(Stdio::null()).status()?;
+    if status.success() {
+        Ok(())
+    } else {
+        Err(io::Error::other(format!("`bundle` of the stand-in ended with {status}")))
+    }
+}
+
+/// What the judge adds to a recorded bundle: its card and its fault.
+pub fn furnish_recorded(root: &Path, bundle: &Bundle) -> io::Result<()> {
     let folder = root.join(&bundle.dir);
-    copy_folder(recorded, &folder)?;
     if let Some(card) = card_of(bundle) {
         fs::write(folder.join("openadapt-card.json"), card)?;
     }
-    if let Some(fault) = bundle.fault {
-        break_it(root, &folder, bundle, fault)?;
-    }
-    Ok(Written { dir: bundle.dir.clone(), public_id: None })
+    bundle.fault.map_or(Ok(()), |fault| break_it(root, &folder, bundle, fault))
 }
 
 fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {

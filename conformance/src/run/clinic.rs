@@ -50,6 +50,11 @@ impl Clinic {
         self.process.id()
     }
 
+    /// What it holds once it was emptied.
+    pub fn emptied(&self) -> Option<ClinicSeen> {
+        ask(&self.url, "POST", "/api/reset", "").ok().and_then(|_| self.seen())
+    }
+
     /// What it holds now; none when it doesn't answer any more.
     pub fn seen(&self) -> Option<ClinicSeen> {
         look(&self.url, &self.journal).ok()
@@ -65,6 +70,14 @@ fn look(url: &str, journal: &Path) -> io::Result<ClinicSeen> {
         rejected: store.get("rejected_writes").and_then(Value::as_u64).unwrap_or_default(),
         journal: journal.lines().map(serde_json::from_str).collect::<Result<_, _>>()?,
     })
+}
+
+/// What a clinic that has ended wrote down; its store is what that leads to.
+pub fn of_journal(journal: &Path) -> Option<ClinicSeen> {
+    let text = std::fs::read_to_string(journal).ok()?;
+    let journal = text.lines().map(serde_json::from_str).collect::<Result<Vec<Value>, _>>().ok()?;
+    let records = crate::check::clinic::replayed(&journal)?;
+    Some(ClinicSeen { records, rejected: 0, journal })
 }
 
 fn ask(url: &str, method: &str, path: &str, body: &str) -> io::Result<Value> {

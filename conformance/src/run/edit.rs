@@ -2,10 +2,11 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt, symlink};
 use std::path::Path;
 
 use rusqlite::Connection;
+use rustix::fs::OFlags;
 use serde_json::Value;
 
 use super::special;
@@ -30,7 +31,9 @@ pub fn edit(edit: &Edit) -> io::Result<()> {
         fs::write(path, unhex(hex).ok_or_else(|| bad("the text is no hex".into()))?)?;
     }
     if let Some(text) = &edit.append {
-        OpenOptions::new().append(true).open(path)?.write_all(text.as_bytes())?;
+        // A pipe that nobody reads is a fault of the scenario, and not waited for.
+        let unblocked = OFlags::NONBLOCK.bits().cast_signed();
+        OpenOptions::new().append(true).custom_flags(unblocked).open(path)?.write_all(text.as_bytes())?;
     }
     if let Some(length) = edit.truncate {
         OpenOptions::new().write(true).open(path)?.set_len(length)?;

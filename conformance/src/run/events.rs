@@ -35,6 +35,34 @@ pub struct Judged {
     pub judgement: Judgement,
     /// For each failure, in the same order, what a person needs to see.
     pub told: Vec<Told>,
+    /// What happened when; empty where no report shows it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub timeline: Vec<Moment>,
+}
+
+/// One thing that happened in a world, on the one clock that all of them share.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Moment {
+    /// Microseconds since the world began.
+    pub at_us: u64,
+    pub lane: Lane,
+    pub text: String,
+}
+
+/// Where something happened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Lane {
+    /// A line that the judge's client sent.
+    Client,
+    /// A line that the agent answered.
+    Agent,
+    /// What Flow's stand-in journalled, or when the real one was started and ended.
+    Flow,
+    /// What the clinic was asked to write, and did.
+    App,
+    /// A file that was last written at that time.
+    File,
 }
 
 /// A failure's surroundings.

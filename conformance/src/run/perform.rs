@@ -4,14 +4,16 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use super::act::act;
-use super::clinic::Clinic;
+use super::clinic::{self, Clinic};
 use super::crash;
+use super::operator;
 use super::process;
 use super::subject::Subject;
 use super::world::{World, WorldError};
+use crate::evidence::actions::SeenActions;
 use crate::evidence::files::{SeenFile, walk};
 use crate::evidence::ledger::SeenLedger;
-use crate::evidence::{Evidence, Leftover, ServerEnd, StopCause, Stopped};
+use crate::evidence::{Clock, Evidence, Leftover, ServerEnd, StopCause, Stopped};
 use crate::scenario::Scenario;
 use crate::scenario::model::{After, ServerPlan};
 use crate::wire::client::HandshakeFault;
@@ -19,9 +21,20 @@ use crate::wire::server::Server;
 
 /// How long a server may take to end after its stdin was closed, and a run to end after its server.
 const CLOSING: Duration = Duration::from_secs(5);
+/// The same where a real Flow has a browser of its own to close.
+const CLOSING_A_BROWSER: Duration = Duration::from_secs(60);
 
 /// Runs a scenario and gives back everything that was seen. A fault of any kind is part of the record.
 pub async fn perform(scenario: &Scenario, subject: &Subject) -> Evidence {
+    perform_by(scenario, subject, play).await
+}
+
+/// The same, where somebody else goes through the actions.
+pub async fn perform_by(
+    scenario: &Scenario,
+    subject: &Subject,
+    play: impl AsyncFnOnce(&World<'_>) -> Result<(), Stopped>,
+) -> Evidence {
     let began = Instant::now();
     let furnished = scenario.furnished();
     let scenario = furnished.as_ref().unwrap_or(scenario);
@@ -78,7 +91,7 @@ async fn collect(world: &World<'_>, evidence: &mut Evidence) {
     let running: Vec<_> = servers.iter().filter(|server| server.exit().is_none()).collect();
     running.iter().for_each(|server| server.close_stdin());
     for server in running {
-        end(server).await;
+        end(server, patience(world)).await;
     }
     let after = world.variables.borrow_mut().resolve(&world.scenario.after);
     match after {
@@ -98,18 +111,32 @@ async fn collect(world: &World<'_>, evidence: &mut Evidence) {
         evidence.servers.push(seen);
     }
     evidence.clinic = world.clinic.as_ref().and_then(Clinic::seen);
+    evidence.real_flow = world.real_flow().is_some();
+    if evidence.real_flow && world.clinic.is_none() {
+        // The agent's own app of a sandbox, where it was told to keep its journal here.
+        evidence.clinic = clinic::of_journal(&world.folders.world.join("clinic.jsonl"));
+    }
     evidence.files = files(world);
+    evidence.clock = Clock::of(&evidence.files, world.transcript.elapsed());
     (evidence.frames, evidence.exchanges, evidence.journal) = world.transcript.take();
     evidence.steps = world.steps.take();
     evidence.ledger = SeenLedger::read(&world.folders.store().join("ledger.sqlite"));
+    if world.scenario.id.as_str().starts_with(operator::AREA) {
+        evidence.operator = operator::look(world).await;
+    }
+    evidence.actions = SeenActions::read(&world.folders.store().join("lifecycle.sqlite"));
     evidence.canaries = world.variables.borrow().marks.handed_out().clone();
     evidence.printed = world.printed.take();
 }
 
+fn patience(world: &World<'_>) -> Duration {
+    if world.real_flow().is_some() { CLOSING_A_BROWSER } else { CLOSING }
+}
+
 /// Waits for a server whose stdin was closed.
-async fn end(server: &Server) {
+async fn end(server: &Server, patience: Duration) {
     let by_scenario = server.end.get() == Some(ServerEnd::ByScenario);
-    let ended = server.ended(CLOSING).await.is_ok();
+    let ended = server.ended(patience).await.is_ok();
     if !by_scenario {
         server.end.set(Some(if ended { ServerEnd::Closed } else { ServerEnd::Hung }));
     }
@@ -142,7 +169,7 @@ async fn leftovers(world: &World<'_>) -> Vec<Leftover> {
             tokio::task::yield_now().await;
         }
     };
-    match tokio::time::timeout(CLOSING, all_gone).await {
+    match tokio::time::timeout(patience(world), all_gone).await {
         Ok(()) => Vec::new(),
         Err(_) => process::of_world(&world.folders.home),
     }
@@ -206,6 +233,9 @@ fn blank(scenario: &Scenario) -> Evidence {
         after: After::default(),
         files: Vec::new(),
         ledger: SeenLedger::Absent,
+        actions: Default::default(),
+        operator: Vec::new(),
+        real_flow: false,
         clinic: None,
         leftovers: Vec::new(),
         canaries: Default::default(),
@@ -213,5 +243,6 @@ fn blank(scenario: &Scenario) -> Evidence {
         crash: None,
         stopped: None,
         seconds: 0.0,
+        clock: Clock::default(),
     }
 }

@@ -80,13 +80,13 @@ pub fn kill_all(home: &Path) {
             let _gone_already = signal(process.pid, SignalName::Kill);
         }
         for process in &found {
-            await_end_of_killed(process.pid);
+            await_end(process.pid);
         }
     }
 }
 
-/// Blocks until a process that was killed is gone, for a second at most.
-fn await_end_of_killed(pid: u32) {
+/// Blocks until a process is gone, for a second at most.
+pub fn await_end(pid: u32) {
     let Some(Ok(fd)) = number(pid).map(|pid| pidfd_open(pid, PidfdFlags::empty())) else { return };
     let second = Timespec { tv_sec: 1, tv_nsec: 0 };
     let _late_or_gone = poll(&mut [PollFd::new(&fd, PollFlags::IN)], Some(&second));

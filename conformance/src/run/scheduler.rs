@@ -46,7 +46,9 @@ pub async fn run(
     let browsers = Rc::new(Semaphore::new(cores.min(options.jobs.max(1))));
     for scenario in scenarios {
         let (report, stop, room, subject) = (report.clone(), stop.clone(), room.clone(), subject.clone());
-        let browsers = (scenario.world.browser || scenario.world.real_flow).then(|| browsers.clone());
+        let world = &scenario.world;
+        let heavy = world.browser || world.real_flow || world.is_for_any_engine();
+        let browsers = heavy.then(|| browsers.clone());
         local.spawn_local(async move {
             let _browser = match &browsers {
                 Some(browsers) => browsers.acquire().await.ok(),

@@ -1,8 +1,11 @@
 //! What is judged: two commands.
 
+use std::io;
+
 use crate::browser::Browser;
 use crate::real_flow::RealFlow;
 use crate::scenario::Scenario;
+use crate::scenario::model::World;
 
 /// The words of the two commands under judgement.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,6 +18,15 @@ pub struct Subject {
     pub browser: Option<Browser>,
     /// What worlds with the real Flow get; none where there is none.
     pub real_flow: Option<RealFlow>,
+    /// Who plays the worlds that any engine can play.
+    pub player: Player,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Player {
+    #[default]
+    StandIn,
+    Real,
 }
 
 impl Subject {
@@ -22,6 +34,18 @@ impl Subject {
     pub fn agent_for(&self, scenario: &Scenario) -> Vec<String> {
         let mortal = self.mortal.as_ref().filter(|_| scenario.needs_test_build());
         mortal.unwrap_or(&self.agent).clone()
+    }
+
+    /// The worlds that a real Flow can play are played by this one.
+    pub fn plays_with(&mut self, mut flow: RealFlow) -> io::Result<()> {
+        flow.ask_for_the_bridge(&self.agent)?;
+        (self.real_flow, self.player) = (Some(flow), Player::Real);
+        Ok(())
+    }
+
+    /// Nothing but the stand-in plays.
+    pub fn plays_alone(&mut self) {
+        (self.real_flow, self.player) = (None, Player::StandIn);
     }
 
     pub fn agent_as_text(&self) -> String {
@@ -33,9 +57,21 @@ impl Subject {
         join(&self.flow)
     }
 
-    /// The real one, in the same form.
-    pub fn real_flow_as_text(&self) -> Option<String> {
-        self.real_flow.as_ref().map(|flow| join(&flow.words))
+    /// The real one, where it plays in this world.
+    pub fn real_flow_in(&self, world: &World) -> Option<&RealFlow> {
+        self.real_flow.as_ref().filter(|_| self.player.is_real_in(world))
+    }
+}
+
+impl Player {
+    /// Whether a world is played by the real Flow.
+    pub fn is_real_in(self, world: &World) -> bool {
+        world.real_flow || (world.is_for_any_engine() && self == Self::Real)
+    }
+
+    /// Whether a world needs the judge's own browser.
+    pub fn needs_browser_in(self, world: &World) -> bool {
+        world.browser || (world.is_for_any_engine() && self == Self::StandIn)
     }
 }
 
@@ -63,7 +99,7 @@ pub fn split(text: &str) -> Option<Vec<String>> {
     (quote.is_none() && !words.is_empty()).then_some(words)
 }
 
-fn join(words: &[String]) -> String {
+pub fn join(words: &[String]) -> String {
     let safe = |character: char| character.is_ascii_alphanumeric() || "-_./:=@%+,".contains(character);
     let quoted = words.iter().map(|word| match !word.is_empty() && word.chars().all(safe) {
         true => word.clone(),

@@ -15,14 +15,15 @@ use tokio::task::JoinHandle;
 use super::clinic::Clinic;
 use super::forms::Forms;
 use super::mailbox::Mailbox;
-use super::subject::Subject;
+use super::subject::{Subject, join};
 use super::variables::{Folders, VariableError, Variables};
-use super::{bundle, older, process, special};
+use super::{bundle, limits, older, process, special};
 use crate::evidence::Step;
 use crate::evidence::files::SeenFile;
 use crate::leak::{Marks, marks};
 use crate::real_flow::RealFlow;
 use crate::scenario::Scenario;
+use crate::scenario::action::FlowProgram;
 use crate::scenario::files::PlantedFile;
 use crate::scenario::model::{Bundle, Era, Mode, RunsFolder, ServerPlan};
 use crate::wire::client::{Client, Identity, MODERN};
@@ -133,7 +134,7 @@ impl<'a> World<'a> {
         };
         let launch = Launch {
             name: name.to_owned(),
-            argv: [self.subject.agent_for(self.scenario), self.arguments(&plan)?].concat(),
+            argv: limits::under(&plan, [self.subject.agent_for(self.scenario), self.arguments(&plan)?].concat())?,
             env: self.environment(plan.env.as_ref()),
             cwd: self.folders.world.clone(),
             umask: Some(octal(plan.umask.as_deref().unwrap_or("0022"))?),
@@ -171,7 +172,8 @@ impl<'a> World<'a> {
         if self.scenario.world.runs == RunsFolder::Env {
             env.insert("OPENADAPT_AGENT_RUNS_DIR".into(), text(&folders.runs));
         }
-        if let Some(browser) = self.subject.browser.as_ref().filter(|_| self.scenario.world.browser) {
+        let needed = self.subject.player.needs_browser_in(&self.scenario.world);
+        if let Some(browser) = self.subject.browser.as_ref().filter(|_| needed) {
             env.extend(browser.variables());
         }
         if let Some(mailbox) = &self.mailbox {
@@ -212,13 +214,50 @@ impl<'a> World<'a> {
     }
 
     /// Nothing in a world that plays with the stand-in.
-    fn real_flow(&self) -> Option<&RealFlow> {
-        self.subject.real_flow.as_ref().filter(|_| self.scenario.world.real_flow)
+    pub fn real_flow(&self) -> Option<&RealFlow> {
+        self.subject.real_flow_in(&self.scenario.world)
     }
 
     fn given_flow(&self) -> String {
-        let real = self.subject.real_flow_as_text().filter(|_| self.scenario.world.real_flow);
-        real.unwrap_or_else(|| self.subject.flow_as_text())
+        join(&self.flow_program(FlowProgram::Cli))
+    }
+
+    /// The words that start one of Flow's programs. Without the real Flow they are all the stand-in's.
+    pub fn flow_program(&self, which: FlowProgram) -> Vec<String> {
+        match (which, self.real_flow()) {
+            (FlowProgram::Standard, _) => vec![self.standard().display().to_string()],
+            (FlowProgram::Cli, Some(flow)) => flow.words.clone(),
+            (FlowProgram::Python, Some(flow)) => {
+                flow.python.iter().map(|python| python.display().to_string()).collect()
+            }
+            (_, None) => self.subject.flow.clone(),
+        }
+    }
+
+    /// A program that makes standard runs, whatever it is told of profiles: the agent is to think that it starts none.
+    fn standard(&self) -> PathBuf {
+        self.folders.control.join("standard")
+    }
+
+    /// Without an admission the real Flow's command line makes no standard run; the bridge that the agent carries does.
+    fn furnish_standard(&self) -> io::Result<()> {
+        let words = match self.real_flow() {
+            None => self.subject.flow.clone(),
+            Some(flow) => {
+                let bridge = self.folders.control.join("flow_bridge.py");
+                fs::write(&bridge, flow.carried.as_deref().unwrap_or_default())?;
+                flow.python
+                    .iter()
+                    .map(|python| python.display())
+                    .chain([bridge.display()])
+                    .map(|w| w.to_string())
+                    .collect()
+            }
+        };
+        let script =
+            format!("#!/bin/sh\n[ \"$1\" = run ] && set -- \"$@\" --profile=standard\nexec {} \"$@\"\n", join(&words));
+        fs::write(self.standard(), script)?;
+        fs::set_permissions(self.standard(), fs::Permissions::from_mode(0o700))
     }
 
     fn flow_words(&self) -> Result<String, WorldError> {
@@ -227,6 +266,15 @@ impl<'a> World<'a> {
             "missing" => self.folders.world.join("no-such-program").display().to_string(),
             other => self.variables.borrow_mut().text(other)?,
         })
+    }
+
+    /// The bundle that the Flow of this world recorded on the clinic.
+    fn recorded(&self, wanted: &Bundle) -> io::Result<bundle::Written> {
+        let Some(flow) = self.real_flow() else {
+            bundle::ask_for(&self.subject.flow, &self.folders.bundles.join(&wanted.dir))?;
+            return Ok(bundle::Written { dir: wanted.dir.clone(), public_id: None });
+        };
+        bundle::copy(&self.folders.bundles, wanted, flow.bundle.as_deref())
     }
 
     /// Puts everything in place that must stand before a server starts.
@@ -238,12 +286,19 @@ impl<'a> World<'a> {
             variables.set("flow", Value::from(self.given_flow()));
             let python = self.real_flow().and_then(|flow| flow.python.clone());
             variables.set("flow_python", python.map_or(Value::Null, |python| python.display().to_string().into()));
-            let recorded = self.real_flow().and_then(|flow| flow.bundle.clone());
+            let recorded = self.real_flow().and_then(|flow| flow.bundle.as_ref());
+            variables.set("recorded", recorded.map_or(Value::Null, |bundle| bundle.display().to_string().into()));
+            variables.set("standard", Value::from(join(&self.flow_program(FlowProgram::Standard))));
+            if world.is_for_any_engine() {
+                self.furnish_standard()?;
+            }
             variables.set("mockmed", Value::from(super::clinic::program()?.display().to_string()));
             for written in world.bundles() {
                 let mut wanted: Bundle = variables.resolve(&written)?;
                 let written = if wanted.recorded {
-                    bundle::copy(&self.folders.bundles, &wanted, recorded.as_deref())?
+                    let copied = self.recorded(&wanted)?;
+                    bundle::furnish_recorded(&self.folders.bundles, &wanted)?;
+                    copied
                 } else {
                     fill_with_canaries(&mut wanted, &mut variables.marks);
                     bundle::write(&self.folders.bundles, &wanted)?

@@ -32,6 +32,7 @@ pub enum Action {
     Await(Await),
     Release(Release),
     Flow(FlowVerb),
+    Ask(Ask),
     Saved(Saved),
     Edit(Box<Edit>),
     File(Look),
@@ -46,7 +47,7 @@ impl<'de> Deserialize<'de> for Action {
 /// Every verb, in the order of `scenarios/README.md`. `flow` comes after the words that other verbs use as a plain key.
 const VERBS: &[&str] = &[
     "call", "request", "join", "pending", "cancel", "asked", "answer", "notify", "tools", "send", "hex", "progress",
-    "storm", "reading", "start", "close", "signal", "gone", "alive", "cli", "await", "release", "flow", "saved",
+    "storm", "reading", "start", "close", "signal", "gone", "alive", "cli", "await", "release", "ask", "flow", "saved",
     "edit", "file",
 ];
 
@@ -83,6 +84,7 @@ impl Action {
             "await" => typed(verb, value).map(Self::Await),
             "release" => typed(verb, value).map(Self::Release),
             "flow" => typed(verb, value).map(Self::Flow),
+            "ask" => typed(verb, value).map(Self::Ask),
             "saved" => typed(verb, value).map(Self::Saved),
             "edit" => typed(verb, value).map(Self::Edit),
             _ => typed(verb, value).map(Self::File),
@@ -122,6 +124,9 @@ impl Action {
             Self::Await(wait) => format!("await {}", wait.event),
             Self::Release(release) => format!("release {}", release.release),
             Self::Flow(verb) => format!("flow {}", verb.flow.join(" ")),
+            Self::Ask(ask) => {
+                format!("ask the bridge {}", ask.ask.get("op").and_then(Value::as_str).unwrap_or_default())
+            }
             Self::Saved(saved) => format!("a person saves what {} was for", saved.saved),
             Self::Edit(edit) => format!("edit {}", edit.edit),
             Self::File(look) => format!("look at {}", look.file),
@@ -152,6 +157,7 @@ impl Action {
             Self::Await(x) => &x.note,
             Self::Release(x) => &x.note,
             Self::Flow(x) => &x.note,
+            Self::Ask(x) => &x.note,
             Self::Saved(x) => &x.note,
             Self::Edit(x) => &x.note,
             Self::File(x) => &x.note,

@@ -89,6 +89,9 @@ pub struct Edit {
 #[serde(deny_unknown_fields)]
 pub struct Look {
     pub file: String,
+    /// A statement for an SQLite file: `expect` is held against what it comes to, and nothing of it stays.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sqlite: Option<String>,
     pub exists: Option<bool>,
     pub kind: Option<FileKind>,
     pub mode: Option<String>,

@@ -60,6 +60,8 @@ pub struct World {
     pub clinic: bool,
     /// Flow is the real one, set up by `conformance setup-flow`. Without it the scenario can't be run.
     pub real_flow: bool,
+    /// Which Flow plays: the stand-in, or whichever the judge was told to take.
+    pub engine: Engine,
     /// Somebody else has written one row about the first patient.
     pub clinic_seeded: bool,
     /// The mailbox of a hosted chat app stands on this computer, and answers this, call by call.
@@ -85,8 +87,24 @@ pub struct ServerPlan {
     pub handshake: Option<bool>,
     pub env: Option<BTreeMap<String, String>>,
     pub umask: Option<String>,
+    /// No file that it writes may grow beyond so many blocks of 512 bytes, as on a full disk.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file_blocks: Option<u64>,
+    /// Without the privileges that a superuser has: permissions hold.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unprivileged: Option<bool>,
     pub stdio: Option<Stdio>,
     pub stderr: Option<Stderr>,
+}
+
+/// Who can play Flow in a world.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Engine {
+    #[default]
+    StandIn,
+    /// The body is the same for the stand-in on a real browser and for the real Flow.
+    Any,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -301,6 +319,10 @@ impl World {
     pub fn bundles(&self) -> Vec<Bundle> {
         self.bundle.clone().unwrap_or_else(|| vec![Bundle::triage()])
     }
+
+    pub fn is_for_any_engine(&self) -> bool {
+        self.engine == Engine::Any
+    }
 }
 
 impl Bundle {
@@ -334,6 +356,7 @@ impl Default for World {
             server: ServerPlan::default(),
             clinic: false,
             real_flow: false,
+            engine: Engine::default(),
             clinic_seeded: false,
             mailbox: None,
             browser: false,
@@ -368,6 +391,8 @@ impl ServerPlan {
             handshake: over.handshake.or(under.handshake),
             env: Some(env),
             umask: over.umask.or(under.umask),
+            file_blocks: over.file_blocks.or(under.file_blocks),
+            unprivileged: over.unprivileged.or(under.unprivileged),
             stdio: over.stdio.or(under.stdio),
             stderr: over.stderr.or(under.stderr),
         }

@@ -352,13 +352,40 @@ pub struct Release {
     pub note: Option<String>,
 }
 
-/// A verb of flow-fake on a run folder.
+/// Flow's command line, run to its end: a verb of its own, or one of flow-fake's on a run folder.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FlowVerb {
     pub flow: Vec<String>,
     #[serde(default)]
+    pub by: FlowProgram,
+    #[serde(default)]
     pub exit: i32,
+    pub stdout: Option<Matcher>,
+    pub stderr: Option<Matcher>,
+    pub note: Option<String>,
+}
+
+/// Which of Flow's programs is started.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FlowProgram {
+    #[default]
+    Cli,
+    /// What makes a standard run without an admission, as the sandbox does.
+    Standard,
+    /// The interpreter of the real Flow.
+    Python,
+}
+
+/// One request to Flow's bridge, in a process of its own.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ask {
+    pub ask: Map<String, Value>,
+    pub expect: Option<Matcher>,
+    #[serde(default)]
+    pub capture: BTreeMap<String, String>,
     pub note: Option<String>,
 }
 

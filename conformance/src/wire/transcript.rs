@@ -42,6 +42,11 @@ impl Transcript {
         Self { began: Instant::now(), inner: RefCell::new(inner), changed: Notify::new() }
     }
 
+    /// Since the world began.
+    pub fn elapsed(&self) -> Duration {
+        self.began.elapsed()
+    }
+
     /// Logs a line before it is written: a reply can't stand before its request.
     pub fn sent(&self, server: &str, bytes: &[u8], ended: bool, raw: bool) -> usize {
         self.log(server, Way::Sent, bytes, ended, raw, KEPT_SENT)

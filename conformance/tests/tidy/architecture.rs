@@ -10,7 +10,12 @@ const FROM: &str = "<!-- files -->";
 const RENEW: &str = "RENEW_MAP";
 
 /// Files that can't say in a first line what they are for.
-const NAMED: [(&str, &str); 35] = [
+const NAMED: [(&str, &str); 41] = [
+    ("conformance/src/report/html/page.css", "how the page for people looks, in the light and in the dark"),
+    ("conformance/src/report/html/page.js", "the page's filter and its time axis"),
+    ("conformance/real-flow/identify.py", "which openadapt-flow an interpreter has"),
+    (".github/workflows/certify.yml", "certifies a Flow, for the repositories of others"),
+    (".github/workflows/sandbox-e2e.yml", "the sandbox and the pages on the real Flow, when somebody asks"),
     (".ci/pack", "packs the programs of one target, each archive with its sum"),
     (".ci/bundle", "makes the MCP bundles of a release, and the registry's entry with their sums"),
     (".github/workflows/release.yml", "builds, sums and attests a release"),
@@ -23,6 +28,7 @@ const NAMED: [(&str, &str); 35] = [
     (".ci/run", "what a change has to pass"),
     (".cargo/config.toml", "where the browser's driver is, for cargo"),
     ("agent/src/flow/bridge/flow_bridge.py", "the bridge that Flow's own interpreter runs"),
+    ("conformance/src/demo/page.css", "how the demo's page looks"),
     ("conformance/real-flow/prepare.py", "has the real Flow record the bundle that its scenarios run"),
     ("conformance/real-flow/requirements.txt", "the real Flow and everything it needs, pinned"),
     ("conformance/src/browser/package.json", "the browser's driver, pinned"),

@@ -118,3 +118,16 @@ fn with_every_decision() -> String {
     });
     format!("{}\n{}", others.trim_end(), decisions.collect::<String>())
 }
+
+/// lifecycle, F09: an external save and a local store share no transaction.
+#[test]
+fn no_page_promises_that_a_save_happens_exactly_once() {
+    let promises =
+        ["exactly once", "exactly-once", "once and only once", "guaranteed to save", "guarantees that it is saved"];
+    for page in tracked().into_iter().filter(|name| name.ends_with(".md") && !name.starts_with("scenarios/")) {
+        let told = text(&page).to_lowercase();
+        let found = promises.iter().find(|promise| told.contains(**promise));
+        assert_eq!(found, None, "{page}");
+    }
+    assert!(text("docs/lifecycle.md").contains("that a save happens once is not promised"));
+}

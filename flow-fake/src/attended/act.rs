@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::check::{Checked, Ready};
 use super::lease::{self, Held};
 use super::{Action, Book, CrashPoint, Entry, NotDone, Order, Stage, Status, checked, continuation, steps};
-use crate::script::BridgeStep;
+use crate::script::{BridgeStep, SCRIPT, Script};
 use crate::{clock, pause};
 
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
@@ -26,6 +26,9 @@ pub fn act(order: &Order, stage: &mut Stage<'_>) -> Result<Value, NotDone> {
         return Err(NotDone::Refused("the script refuses"));
     }
     if order.request.action.continues() {
+        if scripted.is_empty() && was_driven(stage, &ready) {
+            return Err(NotDone::Refused("nothing here does the rest of a driven run, and none is made up"));
+        }
         return continuation::act(order, stage, book, &ready);
     }
     drop(book);
@@ -34,6 +37,12 @@ pub fn act(order: &Order, stage: &mut Stage<'_>) -> Result<Value, NotDone> {
     let decision = record(order, stage, decided.unwrap_or(order.request.action.recorded_as()))?;
     stage.reached(CrashPoint::After)?;
     Ok(decision)
+}
+
+/// By the script of the bridge, or by the one that lies beside the run's bundle.
+fn was_driven(stage: &Stage<'_>, ready: &Ready) -> bool {
+    let beside = std::fs::read(ready.bundle.path.join(SCRIPT)).ok();
+    stage.spec.drives || beside.is_some_and(|text| Script::parse(&text).is_ok_and(|script| script.drives()))
 }
 
 /// Checks again, as the script's steps took their time, and writes the decision before anybody else can.

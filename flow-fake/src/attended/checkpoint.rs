@@ -20,6 +20,14 @@ pub fn write(run_dir: &Path, subject: &Subject, report: &Value, first: usize, di
     Ok(())
 }
 
+/// Writes the checkpoint of the step that a person decided about; the steps after it have theirs.
+pub fn attended(run_dir: &Path, subject: &Subject, report: &Value, at: usize, digest: &str) -> io::Result<()> {
+    let result = &report["results"][at];
+    let mut point = of(subject, result, at, Some(digest));
+    point["expected_postconditions"] = crate::drive::expected(at);
+    files::replace_json(&run_dir.join("checkpoints").join(name(result, at)), &point, files::PRIVATE)
+}
+
 pub fn name(result: &Value, index: usize) -> String {
     format!("step_{index:04}_{}.json", result["step_id"].as_str().unwrap_or_default())
 }

@@ -7,6 +7,7 @@ mod check;
 pub mod checkpoint;
 mod continuation;
 mod lease;
+mod live;
 mod request;
 mod rest;
 mod stage;
@@ -15,6 +16,7 @@ mod steps;
 pub use act::act;
 pub use book::{Book, Entry};
 pub use check::{capability_digest, checked, signed_capability};
+pub use live::Gone;
 pub use request::{Action, Order, Request, Status};
 pub use stage::{CrashPoint, Stage};
 

@@ -5,8 +5,9 @@ use std::fs;
 use serde_json::{Value, json};
 
 use super::check::Ready;
-use super::{Action, NotDone, Order, Stage, Status, checkpoint, steps};
+use super::{Action, NotDone, Order, Stage, Status, checkpoint, live, steps};
 use crate::pause::{self, Moment};
+use crate::play::Player;
 use crate::report::{self, Prepared, Profile, Shape, Subject};
 use crate::script::{BridgeStep, Effect, Kind, PauseSpec, ReportSpec, Step};
 use crate::{clock, files};
@@ -38,9 +39,11 @@ impl<'a> Rest<'a> {
     }
 
     pub fn play(mut self, stage: &mut Stage<'_>) -> Result<Outcome, NotDone> {
+        let stage_url = stage.url.clone();
         let all = self.with_an_end(stage.spec.steps(self.order.request.action));
         let mut player = steps::player(self.order, stage, self.ready, self.subject.clone());
         let mut decided = None;
+        let mut paused_again = false;
         for (at, step) in all.iter().enumerate() {
             match step {
                 BridgeStep::Decide(status) => {
@@ -49,6 +52,13 @@ impl<'a> Rest<'a> {
                 }
                 BridgeStep::Refuse(_) => return Err(NotDone::Refused("the script refuses")),
                 BridgeStep::Play(Step::Traceback(_)) => return Ok(Outcome::Broken),
+                BridgeStep::Play(Step::Drive(_)) => match self.drive(&mut player, stage_url.as_deref())? {
+                    Some(again) => paused_again |= again,
+                    None => {
+                        decided = Some(Status::Refused);
+                        break;
+                    }
+                },
                 BridgeStep::Play(Step::Report(spec)) => {
                     self.report(spec, all[at..].iter().any(is_pause))?;
                     note(&mut player, "report", json!({"shape": spec.shape, "stale": false}))?;
@@ -60,7 +70,7 @@ impl<'a> Rest<'a> {
                 BridgeStep::Play(step) => steps::one(&mut player, step)?,
             }
         }
-        let paused = all.iter().any(is_pause);
+        let paused = paused_again || all.iter().any(is_pause);
         let success = self.finish()? && !paused;
         Ok(decided.map_or(Outcome::Reported { success }, Outcome::Decided))
     }
@@ -69,7 +79,10 @@ impl<'a> Rest<'a> {
     fn with_an_end(&self, given: &[BridgeStep]) -> Vec<BridgeStep> {
         let mut all = given.to_vec();
         let ends = |step: &BridgeStep| {
-            matches!(step, BridgeStep::Decide(_) | BridgeStep::Play(Step::Report(_) | Step::Traceback(_)))
+            matches!(
+                step,
+                BridgeStep::Decide(_) | BridgeStep::Play(Step::Report(_) | Step::Traceback(_) | Step::Drive(_))
+            )
         };
         if given.iter().any(ends) {
             return all;
@@ -109,6 +122,34 @@ impl<'a> Rest<'a> {
         }
         self.candidate = Some(prepared);
         Ok(())
+    }
+
+    /// The rest of the run in the live session: nothing where the person's step isn't seen there, else whether it paused again.
+    fn drive(&mut self, player: &mut Player<'_>, url: Option<&str>) -> Result<Option<bool>, NotDone> {
+        let broken = |error: String| NotDone::Failed(error);
+        let url = url.ok_or_else(|| broken("the deployment names no app".into()))?;
+        self.subject.url = Some(url.to_owned());
+        player.subject.url = Some(url.to_owned());
+        let attended = live::Attended { ready: self.ready, action: self.order.request.action };
+        let gone = live::go_on(player, &attended, url).map_err(|error| broken(error.to_string()))?;
+        let Some(gone) = gone else { return Ok(None) };
+        let run_dir = &self.order.run_dir;
+        checkpoint::attended(
+            run_dir,
+            &self.subject,
+            &gone.report,
+            self.paused_at(),
+            &self.order.request.capability_digest,
+        )?;
+        pause::record_approval(run_dir, &self.ready.pending, &run_dir.to_string_lossy(), &self.order.operator)?;
+        let prepared = Prepared { bytes: files::pretty(&gone.report), kind: Kind::File, value: Some(gone.report) };
+        files::replace(&run_dir.join(CANDIDATE), &prepared.bytes, files::PRIVATE)?;
+        self.candidate = Some(prepared);
+        note(player, "report", json!({"shape": gone.shape, "stale": false}))?;
+        match gone.category {
+            Some(category) => self.pause(&PauseSpec::of(category)).map(|()| Some(true)),
+            None => pause::clear(run_dir).map(|()| Some(false)).map_err(NotDone::from),
+        }
     }
 
     fn pause(&self, spec: &PauseSpec) -> Result<(), NotDone> {

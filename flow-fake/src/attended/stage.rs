@@ -27,6 +27,8 @@ pub struct Stage<'a> {
     pub spec: &'a BridgeSpec,
     pub live: bool,
     pub control: Option<PathBuf>,
+    /// Where the live session is.
+    pub url: Option<String>,
     pub journal: Journal,
 }
 

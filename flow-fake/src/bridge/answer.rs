@@ -93,7 +93,8 @@ fn act(bridge: &Bridge, spec: &BridgeSpec, request: &Value) -> Value {
     let asked = json!({"op": "attended.act", "attention_id": order.attention_id, "action": order.request.action});
     let _ = journal.write("bridge", asked.clone());
     let _serial = order.request.action.continues().then(|| bridge.one_at_a_time());
-    let mut stage = Stage { spec, live: bridge.is_live(spec), control: bridge.control.clone(), journal };
+    let mut stage =
+        Stage { spec, live: bridge.is_live(spec), control: bridge.control.clone(), url: bridge.url(), journal };
     match attended::act(&order, &mut stage) {
         Ok(decision) => json!({"ok": true, "decision": shown(&decision)}),
         Err(not_done) => {

@@ -131,7 +131,7 @@ fn parse(verb: &Verb, args: &[String]) -> Result<Parsed, u8> {
     })
 }
 
-fn note(settings: &Settings, run_dir: &Path, event: &str, facts: Value) -> io::Result<()> {
+pub fn note(settings: &Settings, run_dir: &Path, event: &str, facts: Value) -> io::Result<()> {
     let mut journal = crate::journal::Journal::open(settings.journal.as_deref())?;
     journal.resume(run_dir)?;
     journal.carry("afterwards", json!(true));

@@ -39,7 +39,13 @@ pub fn serve(settings: &Settings, args: &[String]) -> u8 {
     if let Err(error) = started {
         return fault(&error.to_string(), &error.hint());
     }
-    let bridge = Bridge::new(settings.script.clone(), settings.journal.clone(), settings.control.clone(), deployment);
+    let bridge = Bridge::new(
+        settings.script.clone(),
+        settings.journal.clone(),
+        settings.control.clone(),
+        deployment,
+        parsed.value("--url").map(str::to_owned),
+    );
     match bridge::serve(bridge) {
         Ok(()) => 0,
         Err(error) => script_fault(&error),

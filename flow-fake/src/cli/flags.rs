@@ -87,6 +87,31 @@ pub const RUN: Verb = Verb {
 pub const CERTIFY: Verb =
     Verb { prog: "openadapt-flow certify", positionals: &["bundle"], flags: &[value("--policy"), value("--config")] };
 
+pub const APPROVE: Verb = Verb {
+    prog: "openadapt-flow approve",
+    positionals: &["run_dir"],
+    flags: &[value("--approver"), value("--resolution"), switch("--authorize-uncertain-retry")],
+};
+
+pub const RESUME: Verb = Verb {
+    prog: "openadapt-flow resume",
+    positionals: &["run_dir"],
+    flags: &[
+        value("--url"),
+        switch("--headed"),
+        switch("--require-approval"),
+        switch("--report"),
+        values("--param"),
+        value("--params-file"),
+        value("--qualification-authority-file"),
+        one_of("--backend", SURFACES),
+        value("--config"),
+        one_of("--effects-kind", EFFECTS),
+        value("--effects-base-url"),
+        value("--effects-root"),
+    ],
+};
+
 /// Verbs of the real program, in its order.
 pub const COMMANDS: [&str; 43] = [
     "record",
@@ -136,5 +161,5 @@ pub const COMMANDS: [&str; 43] = [
 
 /// Whether a word is a verb of the real program that the stand-in has no part in.
 pub fn is_not_played(word: &str) -> bool {
-    COMMANDS.contains(&word) && !matches!(word, "run" | "certify")
+    COMMANDS.contains(&word) && !matches!(word, "run" | "certify" | "approve" | "resume")
 }

@@ -1,12 +1,16 @@
 //! The command line: the real program's verbs, and the stand-in's own.
 
 mod after;
+mod approve;
 mod argparse;
 mod bridge;
+mod bundle;
 mod certify;
 mod flags;
 mod help;
+mod look;
 mod own;
+mod resume;
 mod run;
 mod shapes;
 
@@ -39,10 +43,14 @@ fn dispatch(args: &[String]) -> u8 {
         "-h" | "--help" => help::print(),
         "run" => run::run(&settings, tail),
         "certify" => certify::certify(&settings, tail),
+        "approve" => approve::approve(&settings, tail),
+        "resume" => resume::resume(&settings, tail),
         "pause" => after::pause(&settings, tail),
         "report" => after::report(&settings, tail),
         "bridge" => bridge::serve(&settings, tail),
         "shapes" => shapes::print(tail),
+        "look" => look::take(tail),
+        "bundle" => bundle::write(tail),
         "__grandchild" => crate::play::grandchild_main(tail),
         version if is_version(version) => {
             output::line(Pipe::Stdout, crate::FLOW_VERSION);
@@ -51,7 +59,7 @@ fn dispatch(args: &[String]) -> u8 {
         option if option.starts_with('-') => help::top_error(&format!("unrecognized arguments: {option}")),
         known if flags::is_not_played(known) => fault(
             &format!("flow-fake doesn't imitate `{known}`"),
-            "use `run`, `certify`, `--version`, or the stand-in's own `pause` and `report`",
+            "use `run`, `certify`, `approve`, `resume`, `--version`, or the stand-in's own `pause` and `report`",
         ),
         unknown => help::top_error(&format!(
             "argument command: invalid choice: '{unknown}' (choose from {})",

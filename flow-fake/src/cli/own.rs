@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::journal::Journal;
-use crate::script::{Script, ScriptError};
+use crate::script::{SCRIPT, Script, ScriptError};
 
 /// Where the script, the journal and the control folder are.
 #[derive(Debug, Clone, Default)]
@@ -46,7 +46,7 @@ pub fn settings(args: &[String]) -> Result<(Settings, &[String]), String> {
 impl Settings {
     /// The script that is set, else the one beside the bundle's workflow, else none.
     pub fn load_script(&self, bundle: Option<&Path>) -> Result<Option<Script>, ScriptError> {
-        let beside = bundle.map(|bundle| bundle.join("flow-fake.json")).filter(|path| path.is_file());
+        let beside = bundle.map(|bundle| bundle.join(SCRIPT)).filter(|path| path.is_file());
         let Some(path) = self.script.clone().or(beside) else { return Ok(None) };
         let text =
             std::fs::read(&path).map_err(|error| ScriptError::Unreadable(format!("{}: {error}", path.display())))?;

@@ -54,6 +54,7 @@ fn play(settings: &Settings, args: &[String]) -> Result<Ending, ScriptError> {
         let dry_run = parsed.has("--dry-run") || parsed.has("--explain");
         Player::new(&mut journal, settings.control.clone(), bundle, subject, run_dir, dry_run)
             .headed(parsed.has("--headed"))
+            .durable(parsed.has("--durable"))
             .play(&play.steps)
     });
     if let Err(error) = &played {

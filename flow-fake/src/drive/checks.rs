@@ -23,6 +23,8 @@ pub enum Check {
     Shows { selector: &'static str, text: &'static str },
     /// A match is seen.
     Seen { selector: &'static str },
+    /// A region looks as it was recorded, which is told by a text in it.
+    Panel { selector: &'static str, text: &'static str },
     /// A match is seen in the size that was recorded.
     Size { selector: &'static str, width: Option<i64>, height: i64 },
 }
@@ -62,7 +64,9 @@ impl Check {
 
     fn holds(self, screen: &mut dyn Screen) -> Answer<bool> {
         match self {
-            Self::Shows { selector, text } => Ok(screen.texts(selector)?.iter().any(|found| found.contains(text))),
+            Self::Shows { selector, text } | Self::Panel { selector, text } => {
+                Ok(screen.texts(selector)?.iter().any(|found| found.contains(text)))
+            }
             Self::Seen { .. } => Ok(true),
             Self::Size { selector, width, height } => {
                 let close = |found: i64, recorded: i64| (found - recorded).abs() <= TOLERANCE;
@@ -75,28 +79,38 @@ impl Check {
 
     fn selector(self) -> &'static str {
         match self {
-            Self::Shows { selector, .. } | Self::Seen { selector } | Self::Size { selector, .. } => selector,
+            Self::Shows { selector, .. }
+            | Self::Seen { selector }
+            | Self::Panel { selector, .. }
+            | Self::Size { selector, .. } => selector,
         }
     }
 
-    /// As a workflow file and a checkpoint have it.
-    pub fn postcondition(self) -> Value {
-        let text = match self {
-            Self::Shows { text, .. } => Some(text),
-            _ => None,
-        };
-        let region = match self {
-            Self::Size { width, height, .. } => json!([0, 0, width.unwrap_or_default(), height]),
-            _ => Value::Null,
+    /// As a workflow file and a checkpoint have it. The picture of a region is named, and isn't there: the stand-in compares none.
+    pub fn postcondition(self, step: &str) -> Value {
+        if let Self::Shows { text, .. } = self {
+            return json!({
+                "kind": "text_present",
+                "text": text,
+                "region": null,
+                "phash": null,
+                "phash_tolerance": 8,
+                "timeout_s": 5.0,
+                "template": null,
+            });
+        }
+        let (width, height) = match self {
+            Self::Size { width, height, .. } => (width.unwrap_or_default(), height),
+            _ => (0, 0),
         };
         json!({
-            "kind": if text.is_some() { "text_present" } else { "region_stable" },
-            "text": text,
-            "region": region,
-            "phash": null,
-            "phash_tolerance": 8,
-            "timeout_s": 8.0,
-            "template": null,
+            "kind": "region_stable",
+            "text": null,
+            "region": [0, 0, width, height],
+            "phash": "0000000000000000",
+            "phash_tolerance": 16,
+            "timeout_s": 5.0,
+            "template": format!("templates/{step}_expect.png"),
         })
     }
 }

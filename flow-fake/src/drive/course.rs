@@ -69,6 +69,9 @@ pub struct Course<'a> {
     opened: Option<String>,
     before: Records,
     told: Told,
+    first: usize,
+    governed: bool,
+    again: bool,
 }
 
 /// Why a step isn't done: nothing was sent to the app.
@@ -88,12 +91,43 @@ impl<'a> Course<'a> {
             seen: Vec::new(),
             took: Duration::ZERO,
         };
-        Self { screen, witness, site, note, opened: None, before: Records::default(), told }
+        Self {
+            screen,
+            witness,
+            site,
+            note,
+            opened: None,
+            before: Records::default(),
+            told,
+            first: 0,
+            governed: true,
+            again: false,
+        }
+    }
+
+    /// A run that asks for no settled screen doesn't say whether there was one.
+    pub fn governed(mut self, governed: bool) -> Self {
+        self.governed = governed;
+        self
+    }
+
+    /// The first step is done for the second time: its pictures stand beside those of the first.
+    pub fn again(mut self) -> Self {
+        self.again = true;
+        self
+    }
+
+    /// The first steps were done by somebody else: how that is told.
+    pub fn after(mut self, results: Vec<Value>, verdicts: Vec<Vec<Verdict>>) -> Self {
+        self.first = results.len();
+        self.told.results = results;
+        self.told.verdicts = verdicts;
+        self
     }
 
     pub fn run(mut self) -> Told {
         let began = Instant::now();
-        for (index, step) in STEPS.iter().enumerate() {
+        for (index, step) in STEPS.iter().enumerate().skip(self.first) {
             let started = Instant::now();
             self.told.results.push(results::blank((step.id, step.intent)));
             self.told.verdicts.push(vec![Verdict::Unverifiable; checks_of(step)]);
@@ -120,8 +154,9 @@ impl<'a> Course<'a> {
         let settled = step.action != Action::Open || self.screen.appears("main h1", FIRST)?;
         self.photograph(step, "before")?;
         let hashes = contracts::hashes(self.note);
+        let governed = self.governed;
         let result = self.result();
-        result["starting_state_settled"] = json!(settled);
+        result["starting_state_settled"] = json!(governed.then_some(settled));
         result["delivery_attempted"] = json!(false);
         result["risk_explanation"] = json!("the control's words name no change that lasts");
         if step.action == Action::Save {
@@ -160,8 +195,6 @@ impl<'a> Course<'a> {
                 // Something else stands where the recorded row stood: it is looked at, and told apart by its identity.
                 selector = format!("{} >> nth=0", tutorial::ANY_OPEN);
                 matches = 1;
-            } else if self.screen.texts("main h1")?.iter().any(|title| title == tutorial::LIST_TITLE) {
-                return Ok(Err(Refusal::Identity { status: "unreadable", observed: String::new() }));
             }
             let twins = self.rows(tutorial::ROWS)?.iter().filter(|row| *row == tutorial::ROW).count();
             matches = matches.max(twins);
@@ -232,9 +265,13 @@ impl<'a> Course<'a> {
 
     /// What the step brought: first the screen, then, after a save, the record.
     fn looked_after(&mut self, step: &Recorded) -> Answer<End> {
-        let verdicts = self.verdicts(step)?;
+        let mut verdicts = self.verdicts(step)?;
         self.photograph(step, "after")?;
         let good = verdicts.iter().all(|verdict| *verdict == Verdict::Passed);
+        if !good {
+            // A step's checks are told as one.
+            verdicts.fill(Verdict::Refuted);
+        }
         if let Some(last) = self.told.verdicts.last_mut() {
             *last = verdicts;
         }
@@ -314,7 +351,11 @@ impl<'a> Course<'a> {
             Refusal::Identity { status, observed } => {
                 let text = format!("The record's identity is {status}: refusing to act");
                 self.halt("governed_refusal", &text);
-                self.result()["identity"] = identity_check(status, observed);
+                let code = if *status == "mismatch" { "identity_conflict" } else { "identity_unverifiable" };
+                let result = self.result();
+                result["identity"] = identity_check(status, observed);
+                result["safety_refusal_evidence"] = evidence("identity_verification", code);
+                result["resolution"] = by_its_look();
                 Ok(End::WrongRecord)
             }
         }
@@ -358,7 +399,8 @@ impl<'a> Course<'a> {
     }
 
     fn photograph(&mut self, step: &Recorded, moment: &str) -> Answer<()> {
-        let name = format!("steps/{}_{moment}.png", step.id);
+        let second = if self.again && self.told.results.len() == 1 { "__0002" } else { "" };
+        let name = format!("steps/{}{second}_{moment}.png", step.id);
         let png = self.screen.picture()?;
         self.witness.picture(&name, &png);
         self.result()[format!("{moment}_png")] = json!(name);
@@ -411,6 +453,11 @@ fn resolution(step: &Recorded, area: Area) -> Value {
             "supported_operations": ["dom_click", "dom_double_click", "dom_drag"],
         },
     })
+}
+
+/// Something stands where the recorded target stood; that it isn't the recorded one was told by whose it is.
+fn by_its_look() -> Value {
+    json!({"rung": "template", "point": [0, 0], "confidence": 1.0, "elapsed_ms": 1.0, "structural_handle": null})
 }
 
 fn evidence(stage: &str, code: &str) -> Value {

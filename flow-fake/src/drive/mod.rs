@@ -6,15 +6,18 @@ mod chromium;
 mod contracts;
 mod course;
 mod found;
+mod look;
 mod prepare;
 mod records;
 mod screen;
 mod tell;
 mod tutorial;
 
+pub use checks::{Verdict, verify};
 pub use course::{Course, End, Moment, Told, Witness};
 pub use found::{Found, Missing, find, with_driver_named};
-pub use prepare::{NotPrepared, Prepared, prepare};
+pub use look::{Look, take};
+pub use prepare::{NotPrepared, Prepared, prepare, write_bundle};
 pub use records::{Records, Site};
 pub use screen::{Answer, Area, Screen, Trouble};
 pub use tell::report;
@@ -33,6 +36,12 @@ pub fn held_against_the_schema(report: &serde_json::Value) -> Result<(), String>
 #[cfg(not(feature = "drive"))]
 pub fn held_against_the_schema(_: &serde_json::Value) -> Result<(), String> {
     Ok(())
+}
+
+/// What must be seen after a recorded step, as a checkpoint has it.
+pub fn expected(index: usize) -> serde_json::Value {
+    let step = STEPS.iter().skip(index).take(1);
+    step.flat_map(|step| step.checks.iter().map(|check| check.postcondition(step.id))).collect()
 }
 
 /// A page of its own in a new browser.

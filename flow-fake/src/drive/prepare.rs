@@ -10,6 +10,7 @@ use super::tutorial::{self, Action, Identity, PARAMETER, Recorded, STEPS, WORKFL
 use super::{Missing, Trouble, contracts, find, open};
 use crate::canonical::{canonical, sha256_hex};
 use crate::files;
+use crate::script::SCRIPT;
 
 /// A bundle that can be run, and the words that run it.
 #[derive(Debug)]
@@ -40,7 +41,6 @@ impl NotPrepared {
     }
 }
 
-const SCRIPT: &str = "flow-fake.json";
 /// Part of the sealed content, so that the digest is the same wherever the bundle is made.
 const RECORDED_AT: &str = "2026-01-01T00:00:00+00:00";
 
@@ -48,13 +48,7 @@ const RECORDED_AT: &str = "2026-01-01T00:00:00+00:00";
 pub fn prepare(folder: &Path, url: &str, headed: bool) -> Result<Prepared, NotPrepared> {
     let found = find()?;
     let bundle = folder.join("bundle");
-    let workflow = workflow();
-    if files::read_json(&bundle.join("workflow.json")).ok().as_ref() != Some(&workflow) {
-        files::remove(&bundle)?;
-        fs::create_dir_all(&bundle)?;
-        files::replace_json(&bundle.join("manifest.json"), &workflow["manifest"], files::PRIVATE)?;
-        files::replace_json(&bundle.join("workflow.json"), &workflow, files::PRIVATE)?;
-    }
+    write_bundle(&bundle)?;
     files::replace_json(&bundle.join(SCRIPT), &script(), files::PRIVATE)?;
     let mut screen = open(&found, headed)?;
     let opened = screen.go_to(&format!("{}/{}", url.trim_end_matches('/'), tutorial::ENTRY));
@@ -62,6 +56,18 @@ pub fn prepare(folder: &Path, url: &str, headed: bool) -> Result<Prepared, NotPr
     opened?;
     let program = std::env::current_exe()?;
     Ok(Prepared { bundle, command: vec![program.display().to_string()] })
+}
+
+/// The recorded workflow, or the one that is there already.
+pub fn write_bundle(bundle: &Path) -> io::Result<()> {
+    let workflow = workflow();
+    if files::read_json(&bundle.join("workflow.json")).ok().as_ref() != Some(&workflow) {
+        files::remove(bundle)?;
+        fs::create_dir_all(bundle)?;
+        files::replace_json(&bundle.join("manifest.json"), &workflow["manifest"], files::PRIVATE)?;
+        files::replace_json(&bundle.join("workflow.json"), &workflow, files::PRIVATE)?;
+    }
+    Ok(())
 }
 
 fn script() -> Value {
@@ -129,7 +135,7 @@ fn step(recorded: &Recorded) -> Value {
         "key": null,
         "scroll_dx": 0,
         "scroll_dy": 0,
-        "expect": recorded.checks.iter().map(|check| check.postcondition()).collect::<Vec<_>>(),
+        "expect": recorded.checks.iter().map(|check| check.postcondition(recorded.id)).collect::<Vec<_>>(),
         "effects": if saving { effects() } else { Vec::new() },
         "api_binding": null,
         "risk": if saving { "irreversible" } else { "reversible" },

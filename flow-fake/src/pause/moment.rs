@@ -20,6 +20,8 @@ pub struct Moment {
     pub identity: Value,
     /// Whether the action of the step reached the app.
     pub delivered: bool,
+    /// What the record check said, a line for each effect.
+    pub detail: Value,
 }
 
 impl Moment {
@@ -40,6 +42,7 @@ impl Moment {
             next: if before.is_empty() { "step_001".into() } else { "<complete>".into() },
             identity: last["identity"].clone(),
             delivered: last["delivery_attempted"] == true,
+            detail: json!(last["effect_results"].as_array().map_or(&[][..], Vec::as_slice)),
         }
     }
 
@@ -55,6 +58,7 @@ impl Moment {
             next: "step_001".into(),
             identity: Value::Null,
             delivered: false,
+            detail: json!([]),
         }
     }
 
@@ -66,6 +70,7 @@ impl Moment {
         match (self.delivered, self.identity.is_null()) {
             (true, _) if !self.uncertain() => "delivered",
             (_, false) => "not_delivered",
+            _ if matches!(self.category.as_str(), "resolution" | "unmet_guard") => "not_delivered",
             _ => "unknown",
         }
     }

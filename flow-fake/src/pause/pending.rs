@@ -16,7 +16,7 @@ pub fn pending(moment: &Moment, status: Status, created_at: &str) -> Value {
         "state_id": null,
         "category": moment.category,
         "reason": format!("played: the run stopped at {} ({})", moment.step_id, crate::SCREEN_CANARY),
-        "detail": [],
+        "detail": moment.detail,
         "proposed_options": ["look at the app and decide", "end the run"],
         "resume_from_index": moment.step_index,
         "resume_from_step_id": moment.previous_step,

@@ -4,7 +4,7 @@ mod approval;
 mod child;
 mod clinic;
 mod control;
-mod driven;
+pub mod driven;
 mod gate;
 mod kill;
 mod noise;
@@ -13,6 +13,7 @@ mod process;
 
 pub use child::grandchild_main;
 pub use control::forever;
+pub use driven::resume;
 pub use gate::{refusal, text as gate_text};
 pub use player::Player;
 pub use process::{Ending, traceback_text};

@@ -19,11 +19,13 @@ pub struct Player<'a> {
     journal: &'a mut Journal,
     control: Option<PathBuf>,
     bundle: Bundle,
-    pub(super) subject: Subject,
+    pub subject: Subject,
     pub(super) run_dir: PathBuf,
     dry_run: bool,
     /// A browser is to be seen.
     pub(super) headed: bool,
+    /// Asked for with `--durable`, whatever the profile.
+    pub(super) durable: bool,
     /// The last report that was written whole.
     pub(super) report: Option<Value>,
 }
@@ -40,11 +42,16 @@ impl<'a> Player<'a> {
         run_dir: PathBuf,
         dry_run: bool,
     ) -> Self {
-        Self { journal, control, bundle, subject, run_dir, dry_run, headed: false, report: None }
+        Self { journal, control, bundle, subject, run_dir, dry_run, headed: false, durable: false, report: None }
     }
 
     pub fn headed(mut self, headed: bool) -> Self {
         self.headed = headed;
+        self
+    }
+
+    pub fn durable(mut self, durable: bool) -> Self {
+        self.durable = durable;
         self
     }
 

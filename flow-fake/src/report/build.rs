@@ -199,8 +199,8 @@ fn envelope(shape: Shape, profile: Profile, completed: bool, subject: &Subject, 
     let classes = [
         (authorized, "authorization"),
         (rolled_back, "compensation"),
-        (facts.effect.1 > 0, "effect_tier_1"),
-        (identity.1 > 0, "identity"),
+        (facts.effect.1 > 0 && facts.effect.1 == facts.effect.0, "effect_tier_1"),
+        (facts.identity.1 > 0, "identity"),
         (passed > 0, "postcondition"),
     ];
     let classes: Vec<&str> = classes.into_iter().filter_map(|(has, name)| has.then_some(name)).collect();

@@ -114,6 +114,7 @@ impl Shape {
             | Self::CompletedUnverified
             | Self::HaltedBeforeEffect
             | Self::ReconciliationRequired
+            | Self::RejectedPolicy
             | Self::Canceled => Origin::Captured,
             _ => Origin::Derived,
         }

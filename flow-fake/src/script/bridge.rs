@@ -21,6 +21,8 @@ pub struct BridgeSpec {
     pub crash_at: Option<Crash>,
     pub hang: Option<Fault>,
     pub garbage: Option<Garbage>,
+    /// The script has runs driven in a real browser: nobody but that run knows how the rest of it would be done.
+    pub drives: bool,
     /// The recording session.
     pub authoring: AuthoringSpec,
 }
@@ -99,6 +101,7 @@ impl BridgeSpec {
                     other => Some(short_or_long(other, "kind")),
                 })
                 .transpose()?,
+            drives: false,
             authoring: raw.authoring,
         })
     }
@@ -114,6 +117,7 @@ impl Default for BridgeSpec {
             crash_at: None,
             hang: None,
             garbage: None,
+            drives: false,
             authoring: AuthoringSpec::default(),
         }
     }
@@ -124,7 +128,7 @@ impl BridgeStep {
         match (name, argument) {
             ("decide", Some(argument)) => typed(argument).map(Self::Decide),
             ("refuse", Some(argument)) => typed(argument).map(Self::Refuse),
-            ("run_dir" | "drive" | "gate" | "usage_error" | "system_exit" | "stale_report" | "late_report", _) => {
+            ("run_dir" | "gate" | "usage_error" | "system_exit" | "stale_report" | "late_report", _) => {
                 Err("a bridge has no part in it".into())
             }
             (name, argument) => Step::parse(name, argument).map(Self::Play),
@@ -160,7 +164,8 @@ fn bridge_steps(value: Value) -> Result<Vec<BridgeStep>, ScriptError> {
 /// Steps that leave the run's files alone.
 fn record_steps(value: Value) -> Result<Vec<BridgeStep>, ScriptError> {
     let steps = bridge_steps(value)?;
-    let writes = |step: &BridgeStep| matches!(step, BridgeStep::Play(Step::Report(_) | Step::Pause(_)));
+    let writes =
+        |step: &BridgeStep| matches!(step, BridgeStep::Play(Step::Report(_) | Step::Pause(_) | Step::Drive(_)));
     if steps.iter().any(writes) {
         return Err(malformed("only a run that goes on leaves a report or a pause"));
     }

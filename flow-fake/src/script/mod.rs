@@ -22,6 +22,9 @@ use serde_json::{Map, Value};
 
 use crate::pause::{Status, Tamper};
 
+/// The script that lies beside a bundle's workflow.
+pub const SCRIPT: &str = "flow-fake.json";
+
 /// A parsed script. `None` as the script of a launch, or one without plays, means: behave as an admitting demo run.
 #[derive(Debug, Clone, Default)]
 pub struct Script {
@@ -58,6 +61,11 @@ impl Script {
     /// Parses the text of a script file.
     pub fn parse(text: &[u8]) -> Result<Self, ScriptError> {
         read::script(text)
+    }
+
+    /// Whether any play of it works in a real browser.
+    pub fn drives(&self) -> bool {
+        self.plays.iter().flat_map(|play| &play.steps).any(|step| matches!(step, Step::Drive(_)))
     }
 
     /// The first play whose conditions hold.

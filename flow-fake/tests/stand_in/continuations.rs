@@ -22,6 +22,32 @@ fn effects(world: &World) -> usize {
 }
 
 #[test]
+fn a_run_that_was_driven_is_not_continued_by_a_save_that_is_made_up() {
+    let world = continuable();
+    let driven = json!({"steps": [{"gate": "admit"}, "drive"], "bridge": {"live": true}});
+    for (key, place) in ["script.json", "alpha/flow-fake.json"].into_iter().enumerate() {
+        script(&world, json!({"live": true}));
+        std::fs::write(world.path(place), driven.to_string()).unwrap();
+        let mut bridge = Bridge::start(&world);
+        for action in ["continue", "skip"] {
+            let answer = bridge.act(&world, action, &format!("{action}-{key}"));
+            assert_eq!((&answer["ok"], &answer["kind"]), (&json!(false), &json!("refused")), "{place}: {answer}");
+        }
+    }
+    assert_eq!((effects(&world), statuses(&world)), (0, Vec::new()));
+}
+
+#[test]
+fn a_continuation_that_a_script_writes_out_is_played_for_a_driven_run_too() {
+    let world = continuable();
+    let written = json!({"live": true, "on": {"continue": ["effect", {"report": "verified"}]}});
+    let driven = json!({"steps": [{"gate": "admit"}, "drive"], "bridge": written});
+    std::fs::write(world.path("script.json"), driven.to_string()).unwrap();
+    assert_eq!(Bridge::start(&world).act(&world, "continue", "1")["decision"]["status"], "completed");
+    assert_eq!(effects(&world), 1);
+}
+
+#[test]
 fn a_continuation_saves_once_replaces_the_report_and_removes_the_pause() {
     let world = continuable();
     let before = (world.report(), world.json("pending_escalation.json"));

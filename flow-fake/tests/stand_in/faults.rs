@@ -19,6 +19,16 @@ fn a_hang_answers_nothing_and_the_other_operations_go_on() {
 }
 
 #[test]
+fn a_bridge_whose_caller_is_gone_ends_at_once_though_it_still_prepares() {
+    let world = continuable();
+    script(&world, json!({"hang": "sandbox.prepare"}));
+    let mut bridge = Bridge::start(&world);
+    bridge.send(json!({"op": "sandbox.prepare", "folder": "sandbox", "url": "http://127.0.0.1:1/"}));
+    world.await_event("held");
+    assert_eq!(bridge.end(), Some(0));
+}
+
+#[test]
 fn a_hang_can_come_once_only() {
     let world = continuable();
     script(&world, json!({"hang": {"op": "attended.act", "times": 1}}));

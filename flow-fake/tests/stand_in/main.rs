@@ -33,4 +33,6 @@ mod reports;
 #[cfg(test)]
 mod scripts;
 #[cfg(test)]
+mod shapes;
+#[cfg(test)]
 mod world;

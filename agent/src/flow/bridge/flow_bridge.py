@@ -14,6 +14,7 @@ import os
 import queue
 import re
 import shutil
+import socket
 import tempfile
 import threading
 from importlib.util import find_spec
@@ -669,6 +670,8 @@ def run_once(arguments):
     authorization = build_runtime_authorization(
         workflow, gate, approval_source="openadapt-agent-sandbox", params=params
     )
+    # Flow leaves a browser open, and its profile on disk, when there is no app to open with it.
+    socket.create_connection((urlsplit(arguments.url).hostname, urlsplit(arguments.url).port or 80), 10).close()
     backend, close = PlaywrightBackend.launch(arguments.url, headless=not arguments.headed)
     try:
         report = Replayer(

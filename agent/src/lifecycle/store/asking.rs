@@ -80,7 +80,7 @@ impl Store {
         let id = &action.binding.action_id;
         let kept = self.write(|transaction| {
             let status = match verdict {
-                Verdict::Allow | Verdict::Refuse => ExecutorStatus::Completed,
+                Verdict::Allow | Verdict::Refuse | Verdict::None(Code::PermissionStale) => ExecutorStatus::Completed,
                 Verdict::None(Code::ReviewCanceled) => ExecutorStatus::Cancelled,
                 Verdict::None(_) => ExecutorStatus::Failed,
             };

@@ -124,14 +124,15 @@ impl Store {
         Ok(Some((Fingerprint::parse(&fingerprint).ok_or(StoreFault::Damaged)?, workflow, attempts)))
     }
 
-    /// Whether work of the same digest ended in doubt before, under whatever request.
+    /// Whether work of the same digest ended in doubt before, under whatever request. By the order of writing: a clock may be set back.
     pub fn unknown_before(&self, action: &Action) -> Result<bool, StoreFault> {
         let connection = self.reading();
         let mut statement = connection.prepare_cached(
-            "SELECT 1 FROM actions WHERE args_digest = ?1 AND execution = 'unknown' AND action_id <> ?2 AND started_at <= ?3 LIMIT 1",
+            "SELECT 1 FROM actions WHERE args_digest = ?1 AND execution = 'unknown' \
+             AND rowid < (SELECT rowid FROM actions WHERE action_id = ?2) LIMIT 1",
         )?;
         let binding = &action.binding;
-        Ok(statement.exists(params![binding.args_digest, binding.action_id.as_str(), action.started_at])?)
+        Ok(statement.exists(params![binding.args_digest, binding.action_id.as_str()])?)
     }
 
     /// Runs of which something is still to be done. As many as are open, not as many as there were.

@@ -21,9 +21,12 @@ fn judge(evidence: &Evidence, mut verdict: Verdict) -> Verdict {
         hangs || matches!(line.event(), "crash" | "garbage")
     });
     let killed = evidence.steps.iter().filter(|step| matches!(&step.action, Action::Signal(_))).count();
-    // What a person asks on the command line, a bridge is asked too.
-    let looked =
-        evidence.steps.iter().filter(|step| matches!(&step.action, Action::Cli(cli) if asks_a_bridge(&cli.cli)));
+    // What a person asks on the command line, and what the judge asks itself, a bridge is asked too.
+    let looked = evidence.steps.iter().filter(|step| match &step.action {
+        Action::Cli(cli) => asks_a_bridge(&cli.cli),
+        Action::Ask(_) => true,
+        _ => false,
+    });
     let allowed = evidence.servers.len() + lost.len() + killed + looked.count();
     if starts.len() > allowed {
         let actual = format!("{} starts", starts.len());
