@@ -100,7 +100,7 @@ impl Screen for Page {
     }
 
     fn area(&mut self, selector: &str) -> Answer<Option<Area>> {
-        let (width, height) = if selector == "#brand-mark" { (34, 34) } else { (100, self.seg_height) };
+        let (width, height) = if selector == "#new-encounter" { (100, 44) } else { (100, self.seg_height) };
         Ok(Some(Area { left: 10, top: 20, width, height }))
     }
 
