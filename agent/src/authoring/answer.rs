@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::label::Label;
 use super::observe::NodeId;
-use super::request::{Place, Step};
+use super::request::{Param, Place, Step};
 use crate::contract::outcome::closed_words;
 use crate::flow::hex_text::is_hex;
 
@@ -76,7 +76,7 @@ pub fn done(step: &Step, said: &Map<String, Value>) -> Map<String, Value> {
             typed
         }
         Step::Pause { param, secret, .. } => {
-            let mut paused = json!({ "status": "paused", "param": param.as_ref().map(super::request::Param::as_str) });
+            let mut paused = json!({ "status": "paused", "param": param.as_ref().map(Param::as_str) });
             if *secret {
                 paused["secret"] = true.into();
             }
@@ -85,8 +85,10 @@ pub fn done(step: &Step, said: &Map<String, Value>) -> Map<String, Value> {
         Step::Continue => {
             let recorded = flag("recorded");
             let mut continued = json!({ "recorded": recorded });
-            if let Some(param) = said.get("param").and_then(Value::as_str).filter(|param| is_param(param)) {
-                continued["param"] = param.into();
+            if let Some(param) =
+                said.get("param").and_then(Value::as_str).and_then(|param| Param::read(param.to_owned()).ok())
+            {
+                continued["param"] = param.as_str().into();
             }
             let reason = said.get("reason").and_then(Value::as_str).and_then(NotRecorded::parse);
             if !recorded {
@@ -132,11 +134,6 @@ fn with_workflow(mut answer: Value, said: &Map<String, Value>) -> Value {
         answer["workflow_id"] = id.into();
     }
     answer
-}
-
-fn is_param(text: &str) -> bool {
-    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
-    (1..=32).contains(&text.len()) && text.bytes().all(plain) && text.as_bytes()[0].is_ascii_lowercase()
 }
 
 fn object(value: Value) -> Map<String, Value> {

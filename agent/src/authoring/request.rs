@@ -116,7 +116,7 @@ impl Param {
         &self.0
     }
 
-    fn read(text: String) -> Result<Self, Misshapen> {
+    pub fn read(text: String) -> Result<Self, Misshapen> {
         let begins = text.bytes().next().is_some_and(|byte| byte.is_ascii_lowercase());
         let plain = text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_');
         if begins && plain && text.len() <= 32 { Ok(Self(text)) } else { Err(Misshapen) }

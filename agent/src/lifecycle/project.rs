@@ -51,7 +51,12 @@ pub fn project_ended(
     receipt: &Receipt,
 ) -> Result<(), StoreError> {
     pass(Point::ProjectBeforeFile).map_err(std::io::Error::from)?;
-    files.write_watched(&record_of(action, Some(receipt)), || Ok(pass(Point::ProjectAfterTmp)?))?;
+    let record = record_of(action, Some(receipt));
+    match action.counted_attempt() {
+        Some(_) => files.write_watched(&record, || Ok(pass(Point::ProjectAfterTmp)?))?,
+        // A refusal is read by nobody but this store, which makes its copy again when it is lost with the power.
+        None => files.write_lightly(&record)?,
+    }
     pass(Point::ProjectAfterRename).map_err(std::io::Error::from)?;
     project_request(files, action)?;
     if receipt.revision == 1 {

@@ -134,7 +134,7 @@ impl Core {
                     self.revise(&action, revision, &ending)
                 }
                 None => match self.end_of(held, &action)? {
-                    End::Revoked => continue,
+                    End::Moved => continue,
                     End::Reached(ending) => {
                         pass(Point::ExecuteAfterExit).map_err(StoreFault::from)?;
                         match self.seal(&action, &ending) {
@@ -204,23 +204,27 @@ impl Core {
         }
         let alive = self.is_owner_alive(action)?;
         Ok(match action.phase {
-            Phase::Claimed => self.end_of_claimed(action)?.map_or(End::Open, End::Reached),
+            Phase::Claimed => self.end_of_claimed(action)?.map_or(End::Open, End::reached),
             Phase::Waiting | Phase::Authorized if !self.actions().wait_is_over(action)? => End::Open,
             Phase::Waiting => {
                 let (code, permission) = (Some(Code::FallbackExpired), Some(Permission::Deny));
-                End::Reached(Ending { code, permission, ..Ending::not_started(Reason::PolicyRefused) })
+                End::reached(Ending { code, permission, ..Ending::not_started(Reason::PolicyRefused) })
             }
             Phase::Dispatched if alive => End::Open,
             _ if alive && !self.is_abandoned(held, action) => End::Open,
             Phase::Dispatched => {
                 self.revoke(action)?;
-                End::Revoked
+                End::Moved
             }
-            _ => {
-                self.find_reservation(action)?;
-                let code = Some(Code::NotDispatched);
-                End::Reached(Ending { code, ..Ending::not_started(Reason::PlatformError) })
-            }
+            _ => match self.find_reservation(action) {
+                // Another look at the same moment has counted it.
+                Err(StoreError::Actions(fault)) if is_lost_race(&fault) => End::Moved,
+                found => {
+                    found?;
+                    let code = Some(Code::NotDispatched);
+                    End::reached(Ending { code, ..Ending::not_started(Reason::PlatformError) })
+                }
+            },
         })
     }
 
@@ -434,9 +438,15 @@ impl Core {
 enum End {
     /// It goes on, or nothing can be proven.
     Open,
-    Reached(Ending),
-    /// Its intent was taken back, or a keeper claimed it first: what stands now is looked at again.
-    Revoked,
+    Reached(Box<Ending>),
+    /// This look, or another one, has just changed it: what stands now is looked at again.
+    Moved,
+}
+
+impl End {
+    fn reached(ending: Ending) -> Self {
+        Self::Reached(Box::new(ending))
+    }
 }
 
 /// Somebody else took the step first; what stands now is looked at again.

@@ -3,6 +3,7 @@
 mod child;
 mod clinic;
 mod figures;
+pub mod history;
 mod sandbox;
 mod world;
 
@@ -83,6 +84,9 @@ fn agent(world: &World, table: &mut Table, say: &impl Fn(&str)) -> io::Result<()
         done(&latest)
     })?;
     table.row("run_workflow on an instant Flow", &run, &flow);
+    let refused = json!({"workflow": "triage", "request_id": "bench-refused", "inputs": {}});
+    let refusal = measured(RUNS, |_| agent.call("run_workflow", refused.clone()).map(drop))?;
+    table.row("run_workflow, refused before anything is started", &refusal, &sync);
     let replay = measured(RUNS, |_| agent.call("run_workflow", world.run(0)).map(drop))?;
     table.row("run_workflow again, with the same request_id", &replay, &line);
 

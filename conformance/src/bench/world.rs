@@ -172,6 +172,10 @@ impl World {
         Ok(())
     }
 
+    pub fn store(&self) -> PathBuf {
+        self.path("runs/openadapt-agent/lifecycle.sqlite")
+    }
+
     fn bundle(&self) -> PathBuf {
         self.path("bundles").join(WORKFLOW)
     }

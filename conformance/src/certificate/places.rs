@@ -2,7 +2,7 @@
 
 use std::env;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Longest first, so that a folder's own name goes before that of the folder around it.
 #[derive(Debug, Clone, Default)]
@@ -89,7 +89,7 @@ impl Places {
 
 fn common(path: &Path) -> bool {
     COMMON.iter().any(|common| path == Path::new(common))
-        || ["/usr/bin", "/usr/local", "/usr/local/bin"].iter().any(|common| path == PathBuf::from(common))
+        || ["/usr/bin", "/usr/local", "/usr/local/bin"].iter().any(|common| path == Path::new(common))
 }
 
 /// Where a place stands as a whole: not as the beginning or the end of a longer word.

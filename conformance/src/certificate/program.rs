@@ -66,7 +66,7 @@ pub fn flow(words: &[String], python: Option<&Path>) -> Result<Program, NoProgra
         return Ok(Program { sha256: bytes_of(words)?, of: "the program's bytes".to_owned(), command, version });
     };
     let shown = python.display().to_string();
-    let identified = ended(&[shown.clone()], &["-c".to_owned(), IDENTIFY.to_owned()])?;
+    let identified = ended(std::slice::from_ref(&shown), &["-c".to_owned(), IDENTIFY.to_owned()])?;
     let package: Package =
         serde_json::from_str(&identified.stdout).map_err(|_| NoProgram::NoPackage { python: shown.clone() })?;
     if package.version != version {

@@ -18,6 +18,9 @@ pub struct Bench {
     runs: usize,
     #[command(flatten)]
     subject: SubjectArguments,
+    /// How long the history of `history` is.
+    #[arg(long, value_name = "N", default_value_t = 1_000_000)]
+    actions: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -28,16 +31,8 @@ enum Wanted {
     Sandbox,
     /// MockMed by itself.
     Clinic,
-}
-
-impl From<Wanted> for Part {
-    fn from(wanted: Wanted) -> Self {
-        match wanted {
-            Wanted::All => Self::All,
-            Wanted::Sandbox => Self::Sandbox,
-            Wanted::Clinic => Self::Clinic,
-        }
-    }
+    /// Calls beside a store of a thousand actions and beside one of many.
+    History,
 }
 
 impl Bench {
@@ -48,10 +43,16 @@ impl Bench {
             );
         }
         let subject = self.subject.find(printer)?;
-        let table =
-            bench::measure(&subject, self.part.into(), self.runs, |part| printer.say(part)).map_err(|error| {
-                Problem::new(Exit::SetUp, error, "bench needs an agent that runs workflows with flow-fake")
-            })?;
+        let say = |part: &str| printer.say(part);
+        let measured = match self.part {
+            Wanted::All => bench::measure(&subject, Part::All, self.runs, say),
+            Wanted::Sandbox => bench::measure(&subject, Part::Sandbox, self.runs, say),
+            Wanted::Clinic => bench::measure(&subject, Part::Clinic, self.runs, say),
+            Wanted::History => bench::history::measure(&subject, self.actions, say),
+        };
+        let table = measured.map_err(|error| {
+            Problem::new(Exit::SetUp, error, "bench needs an agent that runs workflows with flow-fake")
+        })?;
         printer.data(&table.to_markdown());
         Ok(Exit::Conformant)
     }

@@ -25,11 +25,11 @@ impl Page {
             let said = format!("{}: {error}", report.display());
             Problem::new(Exit::BadEvidence, said, "a report is whole only with its last line; run again with --out")
         })?;
-        let shown = events.iter().filter_map(|event| match event {
+        let mut shown = events.iter().filter_map(|event| match event {
             Event::Judged(judged) if !judged.timeline.is_empty() => Some(judged),
             _ => None,
         });
-        let Some(judged) = shown.last() else {
+        let Some(judged) = shown.next_back() else {
             return Err(Problem::new(
                 Exit::NothingSelected,
                 "no scenario of this report has a timeline",

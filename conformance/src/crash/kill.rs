@@ -28,12 +28,12 @@ impl Kill {
     pub fn drawn(self) -> Drawn {
         let mut state = self.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(self.number);
         let mut draw = |bound: usize| usize::try_from(next(&mut state) % bound.max(1) as u64).unwrap_or_default();
-        Drawn {
-            dies: Victim::ALL[draw(Victim::ALL.len())],
-            ending: Ending::ALL[draw(Ending::ALL.len())],
-            ledger: LedgerKind::ALL[draw(LedgerKind::ALL.len())],
-            event: 1 + draw(usize::try_from(self.of).unwrap_or(usize::MAX)) as u64,
-        }
+        let dies = Victim::ALL[draw(Victim::ALL.len())];
+        let ending = Ending::ALL[draw(Ending::ALL.len())];
+        let ledger = LedgerKind::ALL[draw(LedgerKind::ALL.len())];
+        // A keeper has ended when its server writes down what came of it.
+        let last = if dies == Victim::Keeper { self.of / 2 } else { self.of };
+        Drawn { dies, ending, ledger, event: 1 + draw(usize::try_from(last).unwrap_or(usize::MAX)) as u64 }
     }
 }
 

@@ -35,6 +35,25 @@ pub enum Stage {
     Recorded,
     Checkpointed,
     Projected,
+    /// The exit facts stand, and a server that lived may have come any way further.
+    Settling,
+}
+
+impl Stage {
+    /// The phases of an action that has come so far; nothing where there is none.
+    pub fn phases(self) -> &'static [&'static str] {
+        match self {
+            Self::Nowhere => &[""],
+            Self::Waiting => &["waiting", "authorized"],
+            Self::Open => &["prepared", "waiting", "authorized", "reserved"],
+            Self::Intent => &["dispatched"],
+            Self::Claimed => &["claimed"],
+            Self::Recorded => &["recorded"],
+            Self::Checkpointed => &["checkpointed"],
+            Self::Projected => &["projected"],
+            Self::Settling => &["claimed", "recorded", "checkpointed", "projected"],
+        }
+    }
 }
 
 struct Row {
@@ -58,7 +77,6 @@ enum Saves {
 }
 
 const SERVER: &[Victim] = &[Victim::Server];
-const KEEPER: &[Victim] = &[Victim::Keeper];
 const BOTH: &[Victim] = &[Victim::Both];
 const ALONE_OR_BOTH: &[Victim] = &[Victim::Keeper, Victim::Both];
 const ANY: &[Victim] = &[Victim::Server, Victim::Keeper, Victim::Both];
@@ -92,6 +110,8 @@ const TABLE: &[Row] = &[
         Saves::None,
     ),
     row(ANY, ("keeper.before_claim", "keeper.before_claim"), Found::NotStarted, Stage::Intent, 0..=0, Saves::None),
+    // 2.12: claimed, exit facts there | as classified | the true result | replayed
+    row(ANY, ("keeper.after_facts", "keeper.after_facts"), Found::Result, Stage::Settling, 1..=1, Saves::All),
     // 2.12: crashes of the server at after_spawn, execute.after_exit, record.* never cost a result; 2.11: the table's end
     row(SERVER, ("dispatch.after_spawn", "record.in_tx"), Found::Result, Stage::Claimed, 1..=1, Saves::All),
     row(SERVER, ("record.after", "checkpoint.in_tx"), Found::Result, Stage::Recorded, 1..=1, Saves::All),
@@ -117,9 +137,6 @@ const TABLE: &[Row] = &[
         Saves::Open,
     ),
     row(ALONE_OR_BOTH, ("keeper.after_exit", "keeper.after_exit"), Found::Unknown, Stage::Claimed, 1..=1, Saves::All),
-    // 2.12: claimed, exit facts there | as classified | the true result | replayed
-    row(KEEPER, ("keeper.after_facts", "keeper.after_facts"), Found::Result, Stage::Claimed, 1..=1, Saves::All),
-    row(BOTH, ("keeper.after_facts", "keeper.after_facts"), Found::Result, Stage::Claimed, 1..=1, Saves::All),
 ];
 
 /// A row of the table, for one case.

@@ -32,7 +32,7 @@ pub fn images(subject: &Subject, page: &Path, folder: &Path) -> Result<Vec<Strin
     let clinic = Clinic::start(&home.path().join("clinic.jsonl"), false)?;
     let named = [clinic_pages(&clinic.url), demo_pages(&format!("file://{}", page.canonicalize()?.display()))].concat();
     let to = |name: &str| folder.join(format!("{name}.png"));
-    let shots: Vec<Shot> = named.iter().map(|(name, shot)| shot(&to(name))).collect();
+    let shots: Vec<Shot> = named.iter().map(|(name, shot)| shot.clone().to(&to(name))).collect();
     take(subject, &shots)?;
     named.iter().map(|(name, _)| weighed(&to(name), name)).collect()
 }
@@ -43,55 +43,38 @@ fn weighed(path: &Path, name: &str) -> Result<String, ImageFault> {
     if bytes > HEAVIEST { Err(ImageFault::Heavy { name, bytes }) } else { Ok(name) }
 }
 
-type Named = Vec<(&'static str, std::rc::Rc<dyn Fn(&Path) -> Shot>)>;
-
-fn named(
-    name: &'static str,
-    shot: impl Fn(&Path) -> Shot + 'static,
-) -> (&'static str, std::rc::Rc<dyn Fn(&Path) -> Shot>) {
-    (name, std::rc::Rc::new(shot))
-}
+type Named = Vec<(&'static str, Shot)>;
 
 fn clinic_pages(clinic: &str) -> Named {
-    let at = |address: &str| {
-        let url = format!("{clinic}/{address}");
-        move |to: &Path| Shot::of(&url, WINDOW, to)
-    };
-    let note = CASES[0].note;
+    let at = |address: &str| Shot::of(&format!("{clinic}/{address}"), WINDOW);
     let writing = |address: &str, note: &str| {
-        let (shot, note) = (at(address), note.to_owned());
-        move |to: &Path| shot(to).click("#open-p1").click("#new-encounter").click("#type-triage").fill("#note", &note)
+        at(address).click("#open-p1").click("#new-encounter").click("#type-triage").fill("#note", note)
     };
-    let saving = |address: &str, note: &str, then: &'static str| {
-        let writing = writing(address, note);
-        move |to: &Path| writing(to).click("#save-encounter").see(then)
-    };
-    let offline = writing("?fault=ok#tasks", note);
+    let saving = |address: &str, note: &str, then: &str| writing(address, note).click("#save-encounter").see(then);
+    let (note, error) = (CASES[0].note, "#save-error:not(:empty)");
+    let out_of_reach = writing("?fault=ok#tasks", note).offline().click("#save-encounter").see(error);
     let too_long = "A note that is far too long. ".repeat(3000);
     vec![
-        named("mockmed-sign-in", at("#login")),
-        named("mockmed-worklist", at("?fault=ok#tasks")),
-        named("mockmed-referral", at("?fault=ok#patient/p1")),
-        named("mockmed-triage-form", writing("?fault=ok#tasks", note)),
-        named("mockmed-saved", saving("?fault=ok#tasks", note, "#saved-banner")),
-        named("mockmed-two-alike", at("?fault=ok&drift=ambiguous#tasks")),
-        named("mockmed-error-timed-out", saving("?fault=timeout#tasks", CASES[3].note, "#save-error:not(:empty)")),
-        named("mockmed-error-rejected", saving("?fault=ok#tasks", &too_long, "#save-error:not(:empty)")),
-        named("mockmed-error-out-of-reach", move |to: &Path| {
-            offline(to).offline().click("#save-encounter").see("#save-error:not(:empty)")
-        }),
-        named("mockmed-error-signed-out", saving("?fault=session#tasks", note, "#signed-out")),
-        named("mockmed-error-field-missing", saving("?drift=reqfield#tasks", note, "#save-error:not(:empty)")),
-        named("mockmed-survey", saving("?drift=modal#tasks", note, "#survey-modal")),
-        named("mockmed-notice", at("?fault=ok&drift=notice#tasks")),
+        ("mockmed-sign-in", at("#login")),
+        ("mockmed-worklist", at("?fault=ok#tasks")),
+        ("mockmed-referral", at("?fault=ok#patient/p1")),
+        ("mockmed-triage-form", writing("?fault=ok#tasks", note)),
+        ("mockmed-saved", saving("?fault=ok#tasks", note, "#saved-banner")),
+        ("mockmed-two-alike", at("?fault=ok&drift=ambiguous#tasks")),
+        ("mockmed-error-timed-out", saving("?fault=timeout#tasks", CASES[3].note, error)),
+        ("mockmed-error-rejected", saving("?fault=ok#tasks", &too_long, error)),
+        ("mockmed-error-out-of-reach", out_of_reach),
+        ("mockmed-error-signed-out", saving("?fault=session#tasks", note, "#signed-out")),
+        ("mockmed-error-field-missing", saving("?drift=reqfield#tasks", note, error)),
+        ("mockmed-survey", saving("?drift=modal#tasks", note, "#survey-modal")),
+        ("mockmed-notice", at("?fault=ok&drift=notice#tasks")),
     ]
 }
 
 fn demo_pages(page: &str) -> Named {
-    let of = |size: (u32, u32)| {
-        let page = page.to_owned();
-        move |to: &Path| Shot::of(&page, size, to)
-    };
-    let (dark, narrow) = (of(WIDE), of(NARROW));
-    vec![named("demo", of(WIDE)), named("demo-dark", move |to: &Path| dark(to).dark()), named("demo-narrow", narrow)]
+    vec![
+        ("demo", Shot::of(page, WIDE)),
+        ("demo-dark", Shot::of(page, WIDE).dark()),
+        ("demo-narrow", Shot::of(page, NARROW)),
+    ]
 }

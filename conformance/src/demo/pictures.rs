@@ -13,8 +13,13 @@ use crate::run::subject::Subject;
 pub struct Shot(Value);
 
 impl Shot {
-    pub fn of(url: &str, size: (u32, u32), to: &Path) -> Self {
-        Self(json!({"url": url, "size": [size.0, size.1], "deeds": [], "to": to}))
+    pub fn of(url: &str, size: (u32, u32)) -> Self {
+        Self(json!({"url": url, "size": [size.0, size.1], "deeds": []}))
+    }
+
+    pub fn to(mut self, path: &Path) -> Self {
+        self.0["to"] = json!(path);
+        self
     }
 
     pub fn dark(mut self) -> Self {

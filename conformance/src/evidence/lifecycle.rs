@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// A server may hold the file for a moment.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -40,6 +41,8 @@ pub struct SeenAction {
     pub receipts: usize,
     /// Its keeper left exit facts.
     pub facts: bool,
+    /// The reason that its record says.
+    pub recorded: Option<String>,
 }
 
 impl SeenStore {
@@ -75,6 +78,7 @@ fn actions(path: &Path, folder: &Path) -> rusqlite::Result<Actions> {
         let run_id: String = row.get(0)?;
         Ok(SeenAction {
             facts: folder.join("dispatch").join(&run_id).join("exit.json").is_file(),
+            recorded: recorded(&folder.join("runs").join(format!("{run_id}.json"))),
             run_id,
             request_id: row.get(1)?,
             phase: row.get(2)?,
@@ -90,4 +94,9 @@ fn actions(path: &Path, folder: &Path) -> rusqlite::Result<Actions> {
         open_executions: count("SELECT count(*) FROM executor_requests WHERE status IS NULL")?,
         starts: count("SELECT count(*) FROM executor_requests WHERE executor = 'flow'")?,
     })
+}
+
+fn recorded(path: &Path) -> Option<String> {
+    let record: Value = serde_json::from_slice(&std::fs::read(path).ok()?).ok()?;
+    record.pointer("/result/reason").and_then(Value::as_str).map(str::to_owned)
 }

@@ -109,7 +109,7 @@ fn stormed(
     let heard = heard(evidence, step);
     let mut later = Vec::new();
     for state in &states {
-        in_some_order(case, state, request, &heard, &mut later);
+        in_some_order(case, state, state, request, &heard, &mut later);
     }
     if later.is_empty() {
         let said = format!("four answers that fit in some order, actual {heard:?}");
@@ -118,18 +118,28 @@ fn stormed(
     Ok(each(later, |state| vec![state]))
 }
 
-fn in_some_order(case: &Case, state: &State, request: usize, left: &[(String, bool)], ends: &mut Vec<State>) {
+fn in_some_order(
+    case: &Case,
+    before: &State,
+    state: &State,
+    request: usize,
+    left: &[(String, bool)],
+    ends: &mut Vec<State>,
+) {
     if left.is_empty() {
         ends.push(state.clone());
         return;
     }
-    for (after, told) in state.call(case, request, false) {
-        // A call that waited may tell the end of a run that another one began.
+    let mut ways = state.call(case, request, false);
+    // While a run of this storm goes on, others join it and are told how it ended, though it could be tried again then.
+    let begun = state.requests[request].launches > before.requests[request].launches;
+    ways.extend(state.looked(request, true).into_iter().filter(|_| begun));
+    for (after, told) in ways {
         let fits = left.iter().position(|(reason, replayed)| told.reason == reason && told.replayed == *replayed);
         if let Some(at) = fits {
-            let rest: Vec<_> =
-                left.iter().enumerate().filter(|(index, _)| *index != at).map(|(_, it)| it.clone()).collect();
-            in_some_order(case, &after, request, &rest, ends);
+            let others = left.iter().enumerate().filter(|(index, _)| *index != at);
+            let rest: Vec<_> = others.map(|(_, it)| it.clone()).collect();
+            in_some_order(case, before, &after, request, &rest, ends);
         }
     }
 }

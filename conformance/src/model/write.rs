@@ -32,11 +32,12 @@ pub fn write(case: &Case, id: &str, title: &str) -> Result<Written, String> {
             actions.push(json!({"await": format!("held r{request}"), "run": format!("$run{request}")}));
         }
         let at = actions.len();
-        actions.extend(actions_of(case, op, number));
+        let tells = tells_the_run(case, op, &states);
+        actions.extend(actions_of(case, op, number, tells));
         steps.push((*op, at));
         states = after(case, states, op);
         if let Op::Call { request, .. } | Op::Storm { request } = op {
-            captured[*request] = captured[*request] || begins(case, op, &states);
+            captured[*request] |= tells;
         }
     }
     for request in 0..super::case::REQUESTS {
@@ -80,23 +81,29 @@ fn ways(told: Vec<(State, super::reference::Told)>) -> Vec<State> {
     told.into_iter().map(|(state, _)| state).collect()
 }
 
-/// The call's run is the one that stands for the request afterwards, in every way.
-fn begins(case: &Case, op: &Op, states: &[State]) -> bool {
-    let (Op::Call { request, .. } | Op::Storm { request }) = op else { return false };
-    let fixed = states.iter().all(|state| state.requests[*request].launches > 0);
-    fixed && !matches!(case.endings[*request], Ending::Refused)
+/// The call is told of the run that stands for its request, in every way; a refusal has a run id of its own.
+fn tells_the_run(case: &Case, op: &Op, states: &[State]) -> bool {
+    let (request, other) = match *op {
+        Op::Call { request, other, .. } => (request, other),
+        Op::Storm { request } => (request, false),
+        _ => return false,
+    };
+    let refused = ["request_id_conflict", "runs_disabled", "retry_limit"];
+    let told = |state: &State| state.call(case, request, other);
+    case.endings[request] != Ending::Refused
+        && states.iter().flat_map(told).all(|(_, told)| !refused.contains(&told.reason))
 }
 
-fn actions_of(case: &Case, op: &Op, number: usize) -> Vec<Value> {
+fn actions_of(case: &Case, op: &Op, number: usize, tells: bool) -> Vec<Value> {
     let name = |server: &usize| format!("s{}", server + 1);
     match op {
         Op::Call { server, request, other } => {
             vec![json!({"call": "run_workflow", "server": name(server), "args": arguments(case, *request, *other),
-                "capture": {format!("run{request}"): "/run_id"}})]
+                "capture": captured(tells, *request)})]
         }
         Op::Storm { request } => {
             vec![json!({"call": "run_workflow", "servers": "all", "times": 4, "args": arguments(case, *request, false),
-                "capture": {format!("run{request}"): "/run_id"}})]
+                "capture": captured(tells, *request)})]
         }
         Op::Get { server, request } => {
             vec![
@@ -125,6 +132,10 @@ fn actions_of(case: &Case, op: &Op, number: usize) -> Vec<Value> {
         }
         Op::Release { request } => vec![json!({"release": format!("r{request}")})],
     }
+}
+
+fn captured(tells: bool, request: usize) -> Value {
+    if tells { json!({format!("run{request}"): "/run_id"}) } else { json!({}) }
 }
 
 fn killed(server: &str, after_us: u64) -> Vec<Value> {

@@ -73,6 +73,10 @@ impl Drop for Mailbox {
 impl Desk {
     fn serve(&self, mut stream: TcpStream) -> io::Result<()> {
         let asked = read(&stream)?;
+        if asked.line.is_empty() {
+            // Nobody asked: a client that went away, or the world's own end.
+            return Ok(());
+        }
         let call = asked.line.split(' ').nth(1).and_then(|path| path.rsplit('/').next()).unwrap_or_default().to_owned();
         let answer = self.next(&call);
         let authorized = asked.bearer.as_deref() == Some(&*format!("Bearer {}", self.lease));

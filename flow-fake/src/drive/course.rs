@@ -71,6 +71,7 @@ pub struct Course<'a> {
     told: Told,
     first: usize,
     governed: bool,
+    again: bool,
 }
 
 /// Why a step isn't done: nothing was sent to the app.
@@ -90,12 +91,29 @@ impl<'a> Course<'a> {
             seen: Vec::new(),
             took: Duration::ZERO,
         };
-        Self { screen, witness, site, note, opened: None, before: Records::default(), told, first: 0, governed: true }
+        Self {
+            screen,
+            witness,
+            site,
+            note,
+            opened: None,
+            before: Records::default(),
+            told,
+            first: 0,
+            governed: true,
+            again: false,
+        }
     }
 
     /// A run that asks for no settled screen doesn't say whether there was one.
     pub fn governed(mut self, governed: bool) -> Self {
         self.governed = governed;
+        self
+    }
+
+    /// The first step is done for the second time: its pictures stand beside those of the first.
+    pub fn again(mut self) -> Self {
+        self.again = true;
         self
     }
 
@@ -177,8 +195,6 @@ impl<'a> Course<'a> {
                 // Something else stands where the recorded row stood: it is looked at, and told apart by its identity.
                 selector = format!("{} >> nth=0", tutorial::ANY_OPEN);
                 matches = 1;
-            } else if self.screen.texts("main h1")?.iter().any(|title| title == tutorial::LIST_TITLE) {
-                return Ok(Err(Refusal::Identity { status: "unreadable", observed: String::new() }));
             }
             let twins = self.rows(tutorial::ROWS)?.iter().filter(|row| *row == tutorial::ROW).count();
             matches = matches.max(twins);
@@ -335,7 +351,11 @@ impl<'a> Course<'a> {
             Refusal::Identity { status, observed } => {
                 let text = format!("The record's identity is {status}: refusing to act");
                 self.halt("governed_refusal", &text);
-                self.result()["identity"] = identity_check(status, observed);
+                let code = if *status == "mismatch" { "identity_conflict" } else { "identity_unverifiable" };
+                let result = self.result();
+                result["identity"] = identity_check(status, observed);
+                result["safety_refusal_evidence"] = evidence("identity_verification", code);
+                result["resolution"] = by_its_look();
                 Ok(End::WrongRecord)
             }
         }
@@ -379,7 +399,8 @@ impl<'a> Course<'a> {
     }
 
     fn photograph(&mut self, step: &Recorded, moment: &str) -> Answer<()> {
-        let name = format!("steps/{}_{moment}.png", step.id);
+        let second = if self.again && self.told.results.len() == 1 { "__0002" } else { "" };
+        let name = format!("steps/{}{second}_{moment}.png", step.id);
         let png = self.screen.picture()?;
         self.witness.picture(&name, &png);
         self.result()[format!("{moment}_png")] = json!(name);
@@ -432,6 +453,11 @@ fn resolution(step: &Recorded, area: Area) -> Value {
             "supported_operations": ["dom_click", "dom_double_click", "dom_drag"],
         },
     })
+}
+
+/// Something stands where the recorded target stood; that it isn't the recorded one was told by whose it is.
+fn by_its_look() -> Value {
+    json!({"rung": "template", "point": [0, 0], "confidence": 1.0, "elapsed_ms": 1.0, "structural_handle": null})
 }
 
 fn evidence(stage: &str, code: &str) -> Value {

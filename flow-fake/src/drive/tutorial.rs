@@ -44,7 +44,6 @@ pub const KEY: &str = "mockmed-triage-p1-v1";
 pub const PARAMETER: &str = "note";
 /// Where the workflow begins.
 pub const ENTRY: &str = "?fault=ok&idempotency=demo#tasks";
-pub const LIST_TITLE: &str = "Referral Tasks";
 /// Every button that opens a referral; the recorded one is looked for first.
 pub const ANY_OPEN: &str = "#tasks-table .open-btn";
 pub const ROWS: &str = "#tasks-table tbody tr";
@@ -57,7 +56,7 @@ pub const STEPS: [Recorded; 6] = [
         selector: "#open-p1",
         identity: Some(Identity::Row),
         checks: &[
-            Check::Size { selector: "#brand-mark", width: Some(34), height: 34 },
+            Check::Size { selector: "#new-encounter", width: None, height: 44 },
             Check::Shows { selector: "#new-encounter", text: "New Encounter" },
         ],
     },

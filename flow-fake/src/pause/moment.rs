@@ -70,6 +70,7 @@ impl Moment {
         match (self.delivered, self.identity.is_null()) {
             (true, _) if !self.uncertain() => "delivered",
             (_, false) => "not_delivered",
+            _ if matches!(self.category.as_str(), "resolution" | "unmet_guard") => "not_delivered",
             _ => "unknown",
         }
     }

@@ -62,7 +62,13 @@ fn open(player: &Player<'_>) -> Result<(Box<dyn Screen>, Site), Ending> {
 
 /// Flow's order on an end that is good: candidate, pause removed, candidate becomes the report.
 fn again(player: &mut Player<'_>, screen: &mut dyn Screen, site: &Site) -> Result<(), ScriptError> {
-    let (told, shape, prepared) = course(player, &Drive::default(), screen, site)?;
+    let (told, shape, mut prepared) = course(player, &Drive::default(), screen, site, true)?;
+    // A resumed run doesn't say where it went on.
+    if let Some(report) = &mut prepared.value {
+        report["execution_origin"] = Value::Null;
+        report["execution_entry_url"] = Value::Null;
+        prepared.bytes = files::pretty(report);
+    }
     let failed = |source| ScriptError::Io { name: "resume", source };
     match category(told.end) {
         None => pause::clear(&player.run_dir).map_err(failed)?,
@@ -86,7 +92,7 @@ fn on_the_page(player: &mut Player<'_>, spec: &Drive, screen: &mut dyn Screen, s
     if let Some(ending) = player.create_run_dir(durable, steps)? {
         return Ok(Some(ending));
     }
-    let (told, shape, prepared) = course(player, spec, screen, site)?;
+    let (told, shape, prepared) = course(player, spec, screen, site, false)?;
     player.put_report(prepared, Some(shape), "report", &subject)?;
     match category(told.end) {
         Some(category) if durable => stop(player, category, told.results.len() - 1),
@@ -137,12 +143,14 @@ fn course(
     spec: &Drive,
     screen: &mut dyn Screen,
     site: &Site,
+    again: bool,
 ) -> Result<(Told, Shape, Prepared), ScriptError> {
     let subject = player.subject.clone();
     let note = subject.params.get(drive::PARAMETER).and_then(Value::as_str).unwrap_or_default();
     let mut onlooker = Onlooker { player, spec, fault: None };
     let governed = matches!(subject.profile, Some(Profile::Standard | Profile::Regulated));
-    let told = Course::new(screen, &mut onlooker, site, note).governed(governed).run();
+    let course = Course::new(screen, &mut onlooker, site, note).governed(governed);
+    let told = if again { course.again() } else { course }.run();
     if let Some(fault) = onlooker.fault {
         return Err(fault);
     }

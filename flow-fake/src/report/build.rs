@@ -199,7 +199,7 @@ fn envelope(shape: Shape, profile: Profile, completed: bool, subject: &Subject, 
     let classes = [
         (authorized, "authorization"),
         (rolled_back, "compensation"),
-        (facts.effect.1 > 0, "effect_tier_1"),
+        (facts.effect.1 > 0 && facts.effect.1 == facts.effect.0, "effect_tier_1"),
         (facts.identity.1 > 0, "identity"),
         (passed > 0, "postcondition"),
     ];

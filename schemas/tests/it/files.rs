@@ -54,7 +54,7 @@ fn every_schema_file_is_in_the_registry_and_short_enough_to_read() {
     let registered: BTreeSet<String> = Schema::ALL.iter().map(|schema| schema.stem().to_owned()).collect();
     assert_eq!(on_disk, registered);
     for schema in Schema::ALL {
-        assert!(schema.text().lines().count() <= 800, "{schema:?}");
+        assert!(schema.text().lines().count() <= 900, "{schema:?}");
     }
 }
 

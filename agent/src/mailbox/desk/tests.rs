@@ -144,7 +144,9 @@ fn whatever_a_mailbox_hands_over_is_done_once_and_for_the_allowed_account_alone(
             let mut desk = Desk::new(&mut recorder, Saying(yes));
             let (mut allowed, mut expected, mut unknown_click) = (None, 0, false);
             let mut ids: BTreeMap<String, u32> = BTreeMap::new();
-            for envelope in envelopes {
+            // An account that is allowed at once, in every other mailbox: else hardly anything would get through.
+            let first = command("first", "bind_pack", json!({}), &sub('a'));
+            for envelope in [first].into_iter().chain(envelopes) {
                 let text = |key: &str| envelope.get(key).and_then(Value::as_str).map(str::to_owned);
                 let (id, tool, sub) = (text("command_id"), text("tool"), text("oauth_sub_sha256"));
                 let before = desk.recorder.steps.len();
@@ -168,7 +170,7 @@ fn whatever_a_mailbox_hands_over_is_done_once_and_for_the_allowed_account_alone(
             Ok(())
         })
         .unwrap();
-    assert!(carried_out.get() > 300, "only {} commands got through: the envelopes show nothing", carried_out.get());
+    assert!(carried_out.get() > 100, "only {} commands got through: the envelopes show nothing", carried_out.get());
 }
 
 fn envelope() -> impl Strategy<Value = Map<String, Value>> {
@@ -187,7 +189,7 @@ fn envelope() -> impl Strategy<Value = Map<String, Value>> {
         ("admit", json!({})),
         ("delete_everything", json!({})),
     ]);
-    let id = prop_oneof![8 => (0..12_u8).prop_map(|id| json!(format!("cmd-{id}"))), 1 => Just(json!("")), 1 => Just(json!(7)), 1 => Just(json!("a b"))];
+    let id = prop_oneof![8 => (0..40_u8).prop_map(|id| json!(format!("cmd-{id}"))), 1 => Just(json!("")), 1 => Just(json!(7)), 1 => Just(json!("a b"))];
     let sub = prop_oneof![6 => Just(json!(sub('a'))), 2 => Just(json!(sub('b'))), 1 => Just(json!("short")), 1 => Just(json!(null))];
     let app = prop_oneof![5 => Just(json!("ChatGPT")), 2 => Just(json!("Claude")), 1 => Just(json!("Somebody")), 1 => Just(json!(1))];
     let version = prop_oneof![4 => Just(None), 2 => Just(Some(json!("openadapt.authoring.command/v1"))), 1 => Just(Some(json!("v2")))];

@@ -116,16 +116,16 @@ fn a_shorter_list_is_not_the_frozen_one() {
 fn a_swapped_program_is_rejected() {
     let mut sample = sample();
     let folder = written(&sample, None);
-    let other = Some(sha256(b"another program"));
+    let other = sha256(b"another program");
     for known in [
-        Known { flow_sha256: other.clone(), ..Known::default() },
-        Known { agent_sha256: other.clone(), ..Known::default() },
+        Known { flow_sha256: Some(other.clone()), ..Known::default() },
+        Known { agent_sha256: Some(other.clone()), ..Known::default() },
     ] {
         let rejection = rejected(&sample, folder.path(), &known);
         assert!(rejection.said.contains("the one that was named has"), "{rejection}");
     }
     // The evidence of one program under the statement about another.
-    sample.stored.header.flow.sha256 = other.unwrap();
+    sample.stored.header.flow.sha256 = other;
     fs::write(folder.path().join(EVIDENCE), sample.stored.to_jsonl().unwrap()).unwrap();
     let rejection = rejected(&sample, folder.path(), &Known::default());
     assert!(rejection.said.starts_with("the statement is about openadapt-flow"), "{rejection}");

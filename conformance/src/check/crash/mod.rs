@@ -5,6 +5,7 @@ mod store;
 mod story;
 
 use super::verdict::{Check, Verdict};
+use crate::crash::Victim;
 use crate::crash::ending::{Ending, INTERRUPTED, NOT_STARTED, Told};
 use crate::crash::window::{Found, Window};
 use crate::evidence::Evidence;
@@ -27,11 +28,13 @@ fn crash(evidence: &Evidence, verdict: Verdict) -> Verdict {
     let Some(story) = Story::of(evidence, seen) else { return verdict };
     verdict.saw();
     moments::died(&story, &mut verdict);
-    if let Some(window) = seen.case.as_ref().and_then(Window::of) {
-        table(&story, &window, &mut verdict);
+    let window = seen.case.as_ref().and_then(Window::of);
+    let survived = seen.case.as_ref().is_some_and(|case| case.dies == Victim::Keeper);
+    store::at_death(&story, window.as_ref().filter(|_| !survived).map(|window| window.stage), &mut verdict);
+    if let Some(window) = &window {
+        table(&story, window, &mut verdict);
     }
-    let waits = seen.case.as_ref().and_then(Window::of).is_some_and(|window| window.found == Found::Waiting);
-    if !waits {
+    if !window.is_some_and(|window| window.found == Found::Waiting) {
         by_state(&story, &mut verdict);
     }
     moments::same_as_before(&story, &mut verdict);

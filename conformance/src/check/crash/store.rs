@@ -5,6 +5,7 @@ use std::path::Path;
 use super::story::Story;
 use crate::check::verdict::{Cite, Verdict};
 use crate::crash::LedgerKind;
+use crate::crash::window::Stage;
 use crate::evidence::ledger::{LedgerRow, SeenLedger};
 use crate::evidence::lifecycle::{Actions, SeenAction, SeenStore};
 
@@ -29,6 +30,21 @@ fn is_fragment(path: &Path) -> bool {
     path.extension().is_some_and(|end| end == "tmp") && path.components().any(|part| part.as_os_str() == "dispatch")
 }
 
+/// The dead had come as far as the moment says, and what they had marked as copied was copied.
+pub fn at_death(story: &Story<'_>, stage: Option<Stage>, verdict: &mut Verdict) {
+    let mut left = story.seen.at_death.of_request(&story.request_id).peekable();
+    if let Some(stage) = stage
+        && !stage.phases().contains(&left.peek().map_or("", |run| run.phase.as_str()))
+    {
+        let actual = left.peek().map_or("no run", |run| run.phase.as_str());
+        verdict.fails(format!("a run left as {:?}", stage.phases()), actual, []);
+    }
+    for run in left.filter(|run| run.phase == "projected" && run.recorded != run.reason) {
+        let expected = format!("a record that says {:?}, as the store that it was copied from", run.reason);
+        verdict.fails(expected, format!("{:?}", run.recorded), []);
+    }
+}
+
 fn ended(run: &SeenAction, verdict: &mut Verdict) {
     if run.phase != "projected" || run.receipts != 1 {
         let actual = format!("{} is {} with {} receipts", run.run_id, run.phase, run.receipts);
@@ -37,13 +53,11 @@ fn ended(run: &SeenAction, verdict: &mut Verdict) {
 }
 
 fn copied(story: &Story<'_>, run: &SeenAction, verdict: &mut Verdict) {
-    let name = format!("runs/{}.json", run.run_id);
-    let record = story.evidence.files.iter().find(|file| file.path.ends_with(&name));
-    let recorded = record.and_then(|file| file.json());
-    let reason = recorded.as_ref().and_then(|record| record.pointer("/result/reason")?.as_str());
-    if reason != run.reason.as_deref() {
+    if run.recorded != run.reason {
+        let name = format!("runs/{}.json", run.run_id);
+        let record = story.evidence.files.iter().find(|file| file.path.ends_with(&name));
         let cites = record.map(|file| Cite::File(file.path.clone()));
-        verdict.fails(format!("a record that says {:?}", run.reason), format!("{reason:?}"), cites);
+        verdict.fails(format!("a record that says {:?}", run.reason), format!("{:?}", run.recorded), cites);
     }
     let ledger = story.seen.case.as_ref().map(|case| case.ledger).or(story.seen.kill.map(|kill| kill.drawn().ledger));
     if let (Some(attempt), Some(LedgerKind::Sqlite), SeenLedger::Rows(rows)) =

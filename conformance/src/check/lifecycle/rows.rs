@@ -94,12 +94,12 @@ fn started(tables: &crate::evidence::actions::Tables, action: &str) -> bool {
 
 /// Source: lifecycle, *Legal triples*.
 fn is_legal(triple: (&str, &str, &str)) -> bool {
-    match triple {
-        ("-" | "ask" | "allow", "-", "pending") => true,
-        ("-" | "deny", "not_started", "recorded" | "projected") => true,
-        ("allow", "not_started" | "succeeded" | "failed" | "unknown", "recorded" | "projected") => true,
-        _ => false,
-    }
+    matches!(
+        triple,
+        ("-" | "ask" | "allow", "-", "pending")
+            | ("-" | "deny", "not_started", "recorded" | "projected")
+            | ("allow", "not_started" | "succeeded" | "failed" | "unknown", "recorded" | "projected")
+    )
 }
 
 #[cfg(test)]

@@ -42,8 +42,7 @@ pub fn head(about: &About, started: &Started, finished: &Finished) -> String {
     }
     let own = [("agent", &started.agent), ("Flow", &started.flow), ("judge", &started.conformance)];
     let own = own.into_iter().map(|(name, value)| (name.to_owned(), value.clone()));
-    let facts: Vec<(String, String)> =
-        if about.facts.is_empty() { own.collect() } else { about.facts.iter().cloned().collect() };
+    let facts: Vec<(String, String)> = if about.facts.is_empty() { own.collect() } else { about.facts.to_vec() };
     head.push_str("<dl class=\"facts\">\n");
     for (name, value) in facts {
         head.push_str(&format!("<dt>{}</dt><dd>{}</dd>\n", escaped(&name), escaped(&value)));

@@ -25,6 +25,9 @@ pub struct Drive<'w, 'a> {
     pub servers: Cell<u32>,
 }
 
+/// Looks at one run at the same moment.
+const AT_ONCE: usize = 3;
+
 /// What came of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Came {
@@ -134,12 +137,12 @@ impl<'w, 'a> Drive<'w, 'a> {
         Ok(())
     }
 
-    /// Sent, and not waited for.
+    /// Sent, several for each run at once, and not waited for: looks that come together must tell the same.
     pub async fn send_looks(&self, server: &Server) -> Vec<usize> {
         let request_id = self.request_id();
         let store = SeenStore::read(&self.world.folders.store());
         let mut looks = Vec::new();
-        for run in store.of_request(&request_id) {
+        for run in store.of_request(&request_id).flat_map(|run| std::iter::repeat_n(run, AT_ONCE)) {
             looks.push(self.ask(server, "get_run", json!({"run_id": run.run_id, "wait_seconds": 0})).await);
         }
         looks
