@@ -123,7 +123,8 @@ fn every_line_of_a_report_is_valid_and_a_changed_one_is_not() {
         let mut other = line.clone();
         other["event"] = json!("paused");
         assert!(Schema::ConformanceReport.check(&other).is_err());
-        for key in line.as_object().unwrap().keys() {
+        // A report that nobody shows has no timelines.
+        for key in line.as_object().unwrap().keys().filter(|key| *key != "timeline") {
             let mut less = line.clone();
             less.as_object_mut().unwrap().remove(key);
             assert!(Schema::ConformanceReport.check(&less).is_err(), "without {key}");

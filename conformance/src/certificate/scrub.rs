@@ -65,8 +65,10 @@ pub fn scrub(evidence: &Evidence, places: &Places) -> Result<Evidence, ScrubFaul
         file.text = still_found(file, text, &oracle);
     }
     let mut places = places.clone();
-    if let Some(world) = evidence.files.first() {
-        places.folder(&world.path, &format!("/world-{}", evidence.canaries.get(PATH).map_or("", String::as_str)));
+    if let (Some(world), Some(mark)) = (evidence.files.first(), evidence.canaries.get(PATH))
+        && world.path.to_string_lossy().contains(mark)
+    {
+        places.folder(&world.path, &format!("/world-{mark}"));
     }
     let masks = Masks::of(&evidence.canaries);
     let value = serde_json::to_value(&kept).map_err(shape)?;

@@ -124,7 +124,10 @@ fn mark(state: State) -> &'static str {
 
 fn requirement(row: &Row, ends: &BTreeMap<&ScenarioId, End>) -> String {
     let state = class(row.state);
-    let links: Vec<String> = row.scenarios.iter().map(|id| link(id, ends.get(id).copied())).collect();
+    // What failed must not be folded away.
+    let mut proving: Vec<&ScenarioId> = row.scenarios.iter().collect();
+    proving.sort_by_key(|id| ends.get(*id) == Some(&End::Passed));
+    let links: Vec<String> = proving.into_iter().map(|id| link(id, ends.get(id).copied())).collect();
     let (named, folded) = links.split_at(links.len().min(NAMED));
     let mut scenarios = named.join("\n");
     if !folded.is_empty() {
