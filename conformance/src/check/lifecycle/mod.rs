@@ -16,14 +16,21 @@ use crate::scenario::Action;
 
 const FILE: &str = "lifecycle.sqlite";
 
-/// The rows, where they are the agent's own: a scenario that changes the store says itself what must come of it.
+/// The rows, where they are the agent's own: a scenario that changes the store, or the folder that it lies in, says itself what must come
+/// of it, and of two stores only one was read.
 fn rows(evidence: &Evidence) -> Option<&Tables> {
     let edited = evidence.steps.iter().any(|step| match &step.action {
-        Action::Edit(edit) => edit.edit.contains(FILE) || edit.copy_to.as_deref().is_some_and(|to| to.contains(FILE)),
+        Action::Edit(edit) => touches(&edit.edit) || edit.copy_to.as_deref().is_some_and(touches),
         _ => false,
     });
-    let planted = evidence.files.iter().any(|file| file.planted && file.path.to_string_lossy().ends_with(FILE));
-    if edited || planted { None } else { evidence.actions.rows() }
+    let mut stores = evidence.files.iter().filter(|file| file.path.ends_with(FILE));
+    let own = stores.next().is_none_or(|file| !file.planted) && stores.next().is_none();
+    if own && !edited { evidence.actions.rows() } else { None }
+}
+
+/// The store itself, or a folder above it.
+fn touches(path: &str) -> bool {
+    path.contains(FILE) || path.ends_with("/runs") || path.ends_with("/openadapt-agent")
 }
 
 fn text<'v>(row: &'v Value, key: &str) -> Option<&'v str> {
